@@ -84,7 +84,7 @@ func normalised(weights []float64, h, w int) (Kernel, error) {
 		top = max(top, v)
 	}
 	if sum == 0 {
-		return Kernel{}, fmt.Errorf("deblur: kernel of %d×%d is all black, want at least one weight above 0", h, w)
+		return Kernel{}, fmt.Errorf("deblur: kernel of %d×%d is all black or transparent, want at least one weight above 0", h, w)
 	}
 
 	// Weights are m·q with integers m ≤ 2²³ and q a power of two, so float32 holds

@@ -15,7 +15,7 @@ import (
 // proportion to its alpha. Otherwise it works like NewKernel.
 func KernelFromImage(img image.Image) (Kernel, error) {
 	if img == nil {
-		return Kernel{}, errors.New("deblur: no kernel image, want one")
+		return Kernel{}, errors.New("deblur: the kernel image is nil")
 	}
 	var weights []float64
 	var h, w int

@@ -48,7 +48,7 @@ func (m Model) derive(r float64, c Certificate, sigma float64) (Model, Certifica
 	if err != nil {
 		return Model{}, Certificate{}, err
 	}
-	derived.Origin = fmt.Sprintf("for the noise level %.6g, follows from the one for every noise level of the weights %s", sigma, c.Weights)
+	derived.Origin = fmt.Sprintf("for the noise level %.6g, follows from the one for every noise level, of which the map in float32 has %s", sigma, c.Weights)
 	if c.Origin != "" {
 		derived.Origin += ", " + c.Origin
 	}

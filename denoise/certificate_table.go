@@ -48,7 +48,7 @@ func (c Certificate) String() string {
 		if math.IsInf(c.Radius, 1) {
 			line("", "implicit steps are solved to a stated error, which adds to ‖Φ(x) − Φ(y)‖ (ApplyWithin)")
 		}
-		line("weights", c.Weights)
+		line("checksum", c.Weights+" of this map in float32")
 	}
 	if c.Origin != "" {
 		line("certificate", c.Origin)

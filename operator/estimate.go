@@ -8,20 +8,6 @@ import (
 	"github.com/averaged/imaging/backend"
 )
 
-// CheckNorm refuses an operator if power iteration, as in EstimateNorm, finds an image of as many channels that it stretches
-// by more than its Norm and the rounding of float32 sums allow. A norm that passes may still be too small.
-func CheckNorm(ctx context.Context, dev backend.Device, k Linear, channels, steps int, seed uint64) error {
-	estimate, err := estimateNorm(ctx, dev, k, channels, steps, seed)
-	if err != nil {
-		return err
-	}
-	const rounding = 2e-5
-	if bound, reason := k.Norm(); estimate > bound*(1+rounding)+1e-30 {
-		return fmt.Errorf("operator: an image is stretched by %.9g, the norm is said to be at most %.9g (%s)", estimate, bound, reason)
-	}
-	return nil
-}
-
 // EstimateNorm estimates ‖K‖ by steps of power iteration on KᵀK, at least 1, from a random grey image that the
 // seed chooses. The estimate is a lower bound, up to rounding, so it proves nothing that needs ‖K‖ to be
 // small: for that see Linear.Norm.

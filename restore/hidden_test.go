@@ -138,7 +138,7 @@ func painted(p *restore.Planar, to interface {
 // black made a dashed outline.
 func TestEnlargedStickerKeepsItsColour(t *testing.T) {
 	leaveRuns(t)
-	m, err := imagefile.Read(filepath.Join("testdata", "sticker.png"), imagefile.ReadOptions{})
+	m, err := imagefile.Read(t.Context(), filepath.Join("testdata", "sticker.png"), imagefile.ReadOptions{})
 	require.NoError(t, err)
 	out, _, err := restore.Upscale(t.Context(), m.ToImage(), 2)
 	require.NoError(t, err)

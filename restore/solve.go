@@ -18,8 +18,8 @@ import (
 //
 // on makes K on the device that Solve computes on. Solve frees K after the call if it has a method Free. An operator
 // on plain numbers is a few lines with operator.Host, whose method On is such a function; deblur.New and
-// operator.Compose make others. The certificate rests on K.Norm: a few power iterations try to refute it first. Package
-// operatortest tries longer, and checks that K is linear and that its adjoint is right.
+// operator.Compose make others. The certificate rests on K.Norm and on the adjoint: operator.Check tries to refute them
+// first. Package operatortest tries longer, and checks that K is linear.
 //
 // The noise level is 0 by default. Sigma sets it in the units of y. The strength of the prior follows from it for
 // images on [0,1]: a network is used for noise of √(0.02² + (1.45·σ/‖K‖)²) times Strength, or with a guide √(0.015² +
@@ -27,7 +27,7 @@ import (
 // "original", "guided", "general", "strict" and "tv" that the program has; Method, Weights or Prior choose another.
 //
 // Errors are those of on and of K, and those of Denoise. Measurements of another size than K's range, a norm
-// below 1e-15 or above 1e15, and one that K exceeds are errors too.
+// below 1e-15 or above 1e15, and what operator.Check refuses are errors too.
 func Solve(ctx context.Context, on func(backend.Device) (operator.Linear, error), y *Planar, options ...Option) (*Planar, *Report, error) {
 	r, err := forOne(taskSolve, options)
 	if err != nil {
@@ -73,7 +73,7 @@ func (r *Restorer) Solve(ctx context.Context, on func(backend.Device) (operator.
 		return nil, nil, err
 	}
 	const steps, seed = 5, 1
-	if err := operator.CheckNorm(ctx, dev, k, y.Channels, steps, seed); err != nil {
+	if err := operator.Check(ctx, dev, k, y.Channels, steps, seed); err != nil {
 		return nil, nil, err
 	}
 	start, err := backProjection(dev, k, y, norm)

@@ -94,6 +94,30 @@ func TestSolveRefuses(t *testing.T) {
 	small := fine
 	small.Norm = 0.99
 	refused("an image is stretched by 1, the norm is said to be at most 0.99 (identity)", small.On, y)
+	for _, spoil := range []func(dst []float32){
+		func(dst []float32) { dst[0], dst[1] = dst[1], dst[0] },
+		func(dst []float32) { dst[0] *= -1 },
+		func(dst []float32) { clear(dst) },
+		func(dst []float32) {
+			for i := range dst {
+				dst[i] *= 1.01
+			}
+		},
+	} {
+		wrong := fine
+		wrong.Adjoint = func(dst, src []float32) error { copy(dst, src); spoil(dst); return nil }
+		refused("operator: the adjoint is not one: ⟨Kx, y⟩ is", wrong.On, y)
+	}
+	offset := fine
+	offset.Apply = func(dst, src []float32) error { copy(dst, src); dst[9]++; return nil }
+	refused("operator: the adjoint is not one", offset.On, y)
+	infinite := fine
+	infinite.Apply = func(dst, src []float32) error { copy(dst, src); dst[9] = float32(math.NaN()); return nil }
+	refused("Apply gives a NaN or an infinity for a finite image", infinite.On, y)
+	huge := fine
+	huge.DomainH, huge.DomainW = math.MaxInt32, 1<<20
+	_, _, err = restore.Solve(t.Context(), huge.On, y, restore.MemoryLimit(1<<30))
+	require.ErrorIs(t, err, backend.ErrOutOfMemory)
 	_, _, err = restore.Deblur(t.Context(), y, deblur.Kernel{H: 1, W: 1, Weights: []float32{0}}, restore.Sigma(0.01))
 	require.ErrorContains(t, err, "norm of at most 0,")
 	broken := errors.New("broken")

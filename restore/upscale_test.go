@@ -247,7 +247,7 @@ func TestUpscaleRemovesCodingNoise(t *testing.T) {
 	}
 	var file bytes.Buffer
 	require.NoError(t, jpeg.Encode(&file, drawn, &jpeg.Options{Quality: 75}))
-	m, err := imagefile.Decode(bytes.NewReader(file.Bytes()), imagefile.ReadOptions{CodingNoise: true})
+	m, err := imagefile.Decode(t.Context(), bytes.NewReader(file.Bytes()), imagefile.ReadOptions{CodingNoise: true})
 	require.NoError(t, err)
 	coded := restore.NewPlanar(3, 48, 48)
 	copy(coded.Pix, m.Pix)

@@ -242,7 +242,7 @@ func (w *worker) restore(ctx context.Context, j Job, m *imagefile.Image, data []
 	copied := report.Unchanged && imagefile.Recoding(m, opt) == ""
 	if copied {
 		encoded.Write(data)
-	} else if err := imagefile.EncodeContext(ctx, &encoded, m, opt); err != nil {
+	} else if err := imagefile.Encode(ctx, &encoded, m, opt); err != nil {
 		return Record{}, err
 	}
 	o := &Outcome{

@@ -240,6 +240,7 @@ func (a *app) printCheck(path string, r *restore.CheckReport, network *networkIn
 		a.result("prior %s", r.Method)
 	} else {
 		a.result("prior %s, weights %q for noise of sigma %.4g", r.Method, network.Name, network.Sigma)
+		a.result("  checksum of the file, as in 'restore info': %s", network.Checksum)
 	}
 	for _, l := range lines(r.Denoiser) {
 		a.result("  %s", l)

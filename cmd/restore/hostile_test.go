@@ -19,7 +19,7 @@ import (
 func encoded(t *testing.T, f imagefile.Format) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, imagefile.Encode(&b, picture(3, 20, 24, 8, 0.05), imagefile.WriteOptions{Format: f}))
+	require.NoError(t, imagefile.Encode(t.Context(), &b, picture(3, 20, 24, 8, 0.05), imagefile.WriteOptions{Format: f}))
 	return b.Bytes()
 }
 

@@ -61,7 +61,7 @@ func TestKernelsOfAJPEG(t *testing.T) {
 	}
 	m := fromHere(t, blurredStill)[0]
 	m.Crop(200, 220, 60, 80)
-	require.NoError(t, imagefile.Write("a.jpg", m, imagefile.WriteOptions{Quality: 60}))
+	require.NoError(t, imagefile.Write(t.Context(), "a.jpg", m, imagefile.WriteOptions{Quality: 60}))
 	save(t, "a.png", load(t, "a.jpg"))
 	kernel := func(arguments ...string) []float32 {
 		succeeds(t, append(arguments, "--kernel-size", "31")...)

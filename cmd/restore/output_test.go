@@ -211,11 +211,11 @@ func TestStandardStreams(t *testing.T) {
 	leaveRuns(t)
 	inFolder(t)
 	var file bytes.Buffer
-	require.NoError(t, imagefile.Encode(&file, picture(3, 12, 14, 16, 0.05), imagefile.WriteOptions{Format: imagefile.PNG}))
+	require.NoError(t, imagefile.Encode(t.Context(), &file, picture(3, 12, 14, 16, 0.05), imagefile.WriteOptions{Format: imagefile.PNG}))
 
 	r := restoringFrom(t, bytes.NewReader(file.Bytes()), denoising("-")...)
 	require.Equal(t, exitDone, r.code, r.stderr)
-	m, err := imagefile.Decode(strings.NewReader(r.stdout), imagefile.ReadOptions{})
+	m, err := imagefile.Decode(t.Context(), strings.NewReader(r.stdout), imagefile.ReadOptions{})
 	require.NoError(t, err)
 	require.Equal(t, [4]int{14, 12, 3, 16}, [4]int{m.Width, m.Height, m.Channels, m.Depth})
 	require.Contains(t, r.stderr, "standard input -> standard output: noise of sigma 0.05 removed by "+defaultMethod())
@@ -231,12 +231,12 @@ func TestStandardStreams(t *testing.T) {
 
 	r = succeeds(t, denoising("x.tif", "-o", "-", "-q")...)
 	require.Empty(t, r.stderr)
-	m, err = imagefile.Decode(strings.NewReader(r.stdout), imagefile.ReadOptions{})
+	m, err = imagefile.Decode(t.Context(), strings.NewReader(r.stdout), imagefile.ReadOptions{})
 	require.NoError(t, err)
 	require.Equal(t, imagefile.TIFF, m.Format)
 
 	r = succeeds(t, "kernel", "box", "--size", "3", "-o", "-")
-	m, err = imagefile.Decode(strings.NewReader(r.stdout), imagefile.ReadOptions{})
+	m, err = imagefile.Decode(t.Context(), strings.NewReader(r.stdout), imagefile.ReadOptions{})
 	require.NoError(t, err)
 	require.Equal(t, [2]int{3, 3}, [2]int{m.Width, m.Height})
 

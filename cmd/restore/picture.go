@@ -76,11 +76,11 @@ func (a *app) readFrom(ctx context.Context, stdin io.Reader, path string, r read
 	case ctx.Err() != nil:
 		err = ctx.Err()
 	case path != standardStream:
-		m, err = imagefile.ReadContext(ctx, path, opt)
+		m, err = imagefile.Read(ctx, path, opt)
 	case isTerminal(a.stdin):
 		err = errors.New("is a terminal; pipe an image into it, or name a file")
 	default:
-		m, err = imagefile.DecodeContext(ctx, stdin, opt)
+		m, err = imagefile.Decode(ctx, stdin, opt)
 	}
 	if err != nil && !opt.Damaged && imagefile.MaySalvage(err) {
 		err = fmt.Errorf("%w; --damaged fill reads what can be read", err)
@@ -253,7 +253,7 @@ func (a *app) write(ctx context.Context, path string, m *imagefile.Image, opt im
 		a.detail("%s: JPEG with the quantisation tables of its input, %s", outputName(path), codingName(c))
 	}
 	if path == standardStream {
-		if err := imagefile.EncodeContext(ctx, a.stdout, m, opt); err != nil {
+		if err := imagefile.Encode(ctx, a.stdout, m, opt); err != nil {
 			return fileError{outputName(path), err}
 		}
 		return nil
@@ -261,7 +261,7 @@ func (a *app) write(ctx context.Context, path string, m *imagefile.Image, opt im
 	if err := makeFolder(path); err != nil {
 		return fileError{path, err}
 	}
-	if err := imagefile.WriteContext(ctx, path, m, opt); err != nil {
+	if err := imagefile.Write(ctx, path, m, opt); err != nil {
 		return fileError{path, err}
 	}
 	return nil

@@ -107,6 +107,6 @@ func TestRawPhotographRefusals(t *testing.T) {
 	whole := readFile(t, "photo.dng")
 	require.NoError(t, os.WriteFile("cut.dng", whole[:len(whole)/2], 0o666))
 	fails(t, exitFailed, []string{"cut.dng"}, "denoise", "cut.dng")
-	_, err := imagefile.Read("photo.dng", imagefile.ReadOptions{})
+	_, err := imagefile.Read(t.Context(), "photo.dng", imagefile.ReadOptions{})
 	require.ErrorIs(t, err, imagefile.ErrRaw)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -212,6 +213,9 @@ func didYouMeanFlag(text string, c *cobra.Command) string {
 	typed, isLong := strings.CutPrefix(text, "unknown flag: --")
 	if !isLong {
 		return ""
+	}
+	if c.Name() == "upscale" && slices.Contains([]string{"width", "height", "size", "scale"}, typed) {
+		return "the size follows from --factor 2, 3 or 4; "
 	}
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })

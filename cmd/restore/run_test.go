@@ -104,13 +104,13 @@ func picture(channels, h, w, depth int, sigma float64) *imagefile.Image {
 
 func save(t *testing.T, path string, m *imagefile.Image) string {
 	t.Helper()
-	require.NoError(t, imagefile.Write(path, m, imagefile.WriteOptions{Overwrite: true}))
+	require.NoError(t, imagefile.Write(t.Context(), path, m, imagefile.WriteOptions{Overwrite: true}))
 	return path
 }
 
 func load(t *testing.T, path string) *imagefile.Image {
 	t.Helper()
-	m, err := imagefile.Read(path, imagefile.ReadOptions{})
+	m, err := imagefile.Read(t.Context(), path, imagefile.ReadOptions{})
 	require.NoError(t, err)
 	return m
 }

@@ -51,6 +51,7 @@ func TestMistypedWordsAreOneLineWithWhatWasMeant(t *testing.T) {
 		"deblur --kernel a.png --prior deblr a.png":      "--prior deblr: unknown method; did you mean deblur? ",
 		"deblur --kernel a.png --boundary refelct a.png": "--boundary refelct: did you mean reflect? want unknown, circular, zero or reflect",
 		"denoise --sgima 0.1 a.png":                      "unknown flag: --sgima; did you mean --sigma? 'restore denoise --help' lists the flags",
+		"upscale --width 8 a.png":                        "unknown flag: --width; the size follows from --factor 2, 3 or 4; 'restore upscale --help' lists the flags",
 		"denois a.png":                                   `unknown command "denois"; did you mean denoise? `,
 		"help deblurr":                                   "did you mean deblur? ",
 		"kernel motoin -o k.png":                         "did you mean motion? ",

@@ -266,7 +266,7 @@ func TestKernelFilesThatAreNone(t *testing.T) {
 	save(t, "negative.pfm", negative)
 	save(t, "huge.png", picture(1, 1, 2048, 8, 0))
 	for kernel, part := range map[string]string{
-		"black.png":    "black.png: kernel of 5×5 is all black, want at least one weight above 0",
+		"black.png":    "black.png: kernel of 5×5 is all black or transparent, want at least one weight above 0",
 		"negative.pfm": "negative.pfm: kernel sample in row 0, column 3 is -1",
 		"huge.png":     "huge.png: kernel of 1×2048 samples is too large",
 		"missing.png":  "missing.png: no such file",

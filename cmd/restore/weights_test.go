@@ -258,6 +258,8 @@ func TestCheckOfNetwork(t *testing.T) {
 	require.Equal(t, "{channels:number constant:number evaluations:number gradients:bool height:number ratio:number rounding:number separation:number width:number}", shape(network["attack"]))
 	require.LessOrEqual(t, network["attack"].(map[string]any)["ratio"], 1.001)
 	require.Equal(t, "seeded-euler", network["name"])
+	require.Contains(t, r.stdout, "checksum of the file, as in 'restore info': "+network["checksum"].(string)+"\n")
+	require.Equal(t, 2, strings.Count(r.stdout, "sha256:"), "the file's and the map's")
 	require.Len(t, network["certificate"].(map[string]any)["blocks"], 2)
 	rows := network["repeated"].(map[string]any)["rows"].([]any)
 	require.Len(t, rows, 7)
@@ -384,7 +386,7 @@ func TestHostileWeights(t *testing.T) {
 	flipped := bytes.Clone(whole)
 	flipped[len(flipped)-3] ^= 0x40
 	var tiff bytes.Buffer
-	require.NoError(t, imagefile.Encode(&tiff, picture(3, 9, 9, 8, 0), imagefile.WriteOptions{Format: imagefile.TIFF}))
+	require.NoError(t, imagefile.Encode(t.Context(), &tiff, picture(3, 9, 9, 8, 0), imagefile.WriteOptions{Format: imagefile.TIFF}))
 	hostile := map[string]struct {
 		content []byte
 		part    string

@@ -100,15 +100,15 @@ func withEdges(parts []part) (rich []part) {
 		most = max(most, of[i])
 	}
 	for i, p := range parts {
-		if of[i] >= leastEdges*most {
+		if of[i] >= minEdges*most {
 			rich = append(rich, p)
 		}
 	}
 	return rich
 }
 
-// leastEdges is what a part needs of the edges of the richest.
-const leastEdges = 0.3
+// minEdges is what a part needs of the edges of the richest.
+const minEdges = 0.3
 
 // variation lets every part change the common kernel into its own, and returns 1 less the least
 // likeness of two of these, noise and lack of edges allowed for, and the narrowest and the widest of
@@ -127,7 +127,7 @@ func (e *estimation) variation(parts []part, s support) (most float64, spreads [
 	}
 	for i, a := range kernels {
 		for j, b := range kernels[:i] {
-			if min(edges[i], edges[j]) < leastShare*slices.Max(edges) {
+			if min(edges[i], edges[j]) < minShare*slices.Max(edges) {
 				continue
 			}
 			v := 1 - likeness(a, b, 2) - colouredEdges*(errors[i]+errors[j])/2
@@ -146,8 +146,8 @@ func (e *estimation) variation(parts []part, s support) (most float64, spreads [
 
 const (
 	variationSteps = 10
-	// leastShare is what a part needs of the energy of the sharp edges of the richest.
-	leastShare = 0.1
+	// minShare is what a part needs of the energy of the sharp edges of the richest.
+	minShare = 0.1
 	// colouredEdges is by how much the error of a kernel is larger than error says, since the
 	// spectrum of edges is not flat.
 	colouredEdges = 6

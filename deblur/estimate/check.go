@@ -47,7 +47,7 @@ var orientations = [symmetry.Number - 1]Orientation{Exchanged, UpsideDown, Clock
 // kernel, or has no edge.
 func Check(ctx context.Context, pix []float32, channels, h, w int, k deblur.Kernel, sigma float64, threads int) (m Misfit, ok bool, err error) {
 	reach := max(k.CY, k.H-1-k.CY, k.CX, k.W-1-k.CX)
-	if min(h, w) < max(leastImage, 3*reach) || !(sigma > 0) || k.Check() != nil {
+	if min(h, w) < max(minImage, 3*reach) || !(sigma > 0) || k.Check() != nil {
 		return m, false, nil
 	}
 	sigma *= noiseOfGrey(channels)

@@ -34,8 +34,8 @@ const (
 	DefaultSize = 101
 	// MaxSize is the largest side that may be given.
 	MaxSize = 301
-	// leastImage is the shorter side below which a photograph shows no kernel.
-	leastImage = 24
+	// minImage is the shorter side below which a photograph shows no kernel.
+	minImage = 24
 )
 
 // Estimate is an estimated kernel, with measures of how far to trust it.
@@ -109,7 +109,7 @@ func (p photo) free(ctx context.Context) (*Estimate, error) {
 	found := &Estimate{Sigma: p.sigma, Halves: 1}
 	largest := p.largest()
 	switch {
-	case min(h, w) < leastImage:
+	case min(h, w) < minImage:
 		return found.nothing(fmt.Sprintf("the photograph has %d×%d pixels, too few to show a kernel", w, h))
 	case largest < 1:
 		return found.nothing("kernels of one sample are no blur")
@@ -290,7 +290,7 @@ func (e *estimation) fitting(levels []*level, shape Shape, free support) (_ Shap
 	}
 	// Schwarz's criterion allows for the noise, and of the rest, for which neither kernel is made, it may leave a little more.
 	noise := float64(2 * e.sigma * e.sigma * m.data)
-	allowed := shapeBias*m.schwarz(free.count()) + float64((finishing.mostLeft-1)*max(m.left-noise, 0))
+	allowed := shapeBias*m.schwarz(free.count()) + float64((finishing.maxLeft-1)*max(m.left-noise, 0))
 	return shape, of.left <= m.left+allowed, nil
 }
 
@@ -329,17 +329,17 @@ func (s support) sharp() bool {
 			around += s.k[y*n+x]
 		}
 	}
-	return top >= leastMain && yy+xx <= mostSharp || around >= leastAround && s.energy() >= leastEnergy
+	return top >= minMain && yy+xx <= maxSharp || around >= minAround && s.energy() >= minEnergy
 }
 
 // Seventeen sharp photographs had main islands of variance 0.1 to 0.9, or 0.79 of the weight and more
 // around the peak at an energy of 0.176 and more. A Gaussian of standard deviation 0.8 has an energy of
 // 0.12, and a motion of 5 samples 0.6 around its peak.
 const (
-	leastMain   = 0.6
-	mostSharp   = 0.9
-	leastAround = 0.75
-	leastEnergy = 0.17
+	minMain   = 0.6
+	maxSharp  = 0.9
+	minAround = 0.75
+	minEnergy = 0.17
 )
 
 // grey is the brightness of a photograph, and where one of its channels is clipped at black or white.

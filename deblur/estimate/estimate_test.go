@@ -248,15 +248,40 @@ func TestPieces(t *testing.T) {
 		}
 	}
 	parts := pieces(whole, 14)
-	require.Len(t, parts, mostParts)
-	require.Equal(t, [2]int{leastSide, leastSide}, [2]int{parts[0].v.h, parts[0].v.w})
+	require.Len(t, parts, maxParts)
+	require.Equal(t, [2]int{minSide, minSide}, [2]int{parts[0].v.h, parts[0].v.w})
 	energy := edgeMap(parts[0])
-	require.Greater(t, energy.over(0, 0, leastSide), 1000.0)
+	require.Greater(t, energy.over(0, 0, minSide), 1000.0)
 
 	require.Len(t, pieces(part{newPlane(100, 9000), newPlane(100, 9000), newPlane(100, 9000)}, 14), 1)
 	quarters := parts[0].quarters()
 	require.Len(t, quarters, 4)
-	require.Equal(t, leastSide*leastSide/4, len(quarters[3].v.pix))
+	require.Equal(t, minSide*minSide/4, len(quarters[3].v.pix))
+}
+
+// drawnLevel draws a photograph of h×w samples, a sharp image of it, and two kernels of radius r.
+func drawnLevel(t *rapid.T, pool *parallel.Pool, h, w, r int) (l *level, v plane, s, other support) {
+	random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+	v = newPlane(h, w)
+	for i := range v.pix {
+		v.pix[i] = random.Float32()
+	}
+	l, err := newLevel(pool, v, make([]bool, h*w), nil, r)
+	require.NoError(t, err)
+	for c := range l.x {
+		for i := range l.x[c] {
+			l.x[c][i] = random.Float32() - .5
+		}
+	}
+	draw := func() support {
+		s := newSupport(r)
+		for i := range s.k {
+			s.k[i] = random.Float64()
+		}
+		s.normalise()
+		return s
+	}
+	return l, v, draw(), draw()
 }
 
 // The moments are those of the plain sums.
@@ -265,27 +290,7 @@ func TestMomentsAreTheQuadraticForm(t *testing.T) {
 		h, w, r := rapid.IntRange(6, 20).Draw(t, "h"), rapid.IntRange(6, 20).Draw(t, "w"), rapid.IntRange(1, 3).Draw(t, "r")
 		pool := parallel.New(1)
 		defer pool.Close()
-		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		v := newPlane(h, w)
-		for i := range v.pix {
-			v.pix[i] = random.Float32()
-		}
-		l, err := newLevel(pool, v, make([]bool, h*w), nil, r)
-		require.NoError(t, err)
-		for c := range l.x {
-			for i := range l.x[c] {
-				l.x[c][i] = random.Float32() - .5
-			}
-		}
-		draw := func() support {
-			s := newSupport(r)
-			for i := range s.k {
-				s.k[i] = random.Float64()
-			}
-			s.normalise()
-			return s
-		}
-		s, other := draw(), draw()
+		l, v, s, other := drawnLevel(t, pool, h, w, r)
 		m := newMoments(r)
 		require.NoError(t, m.measure(l, s))
 

@@ -11,24 +11,24 @@ type texture struct {
 	noise    float64 // variance of the noise in a sample
 }
 
-// leastPower is added to |K|². Where that is small it is not known exactly, and the edges of the image step are
+// minPower is added to |K|². Where that is small it is not known exactly, and the edges of the image step are
 // sharper than those of photographs. If such frequencies weigh much, the errors move to low frequencies, where
 // photographs have most of their power.
-const leastPower = 0.05
+const minPower = 0.05
 
 // weight is that of a frequency in generalised least squares (Aitken 1935), the inverse of the
 // variance of a difference: power is |K|² there, and rough |1 − exp(iθ)|², the spectrum of the
 // differences of white noise, along rows and columns together.
 func (t texture) weight(power, rough float64) float64 {
-	return t.variance / (float64(t.variance*(power+leastPower)) + float64(t.noise*rough))
+	return t.variance / (float64(t.variance*(power+minPower)) + float64(t.noise*rough))
 }
 
 // textureOf returns the texture of a photograph. m has the residual under the kernel s.
 func textureOf(m *moments, s support, sigma float64) texture {
 	// What is left of a difference is noise of variance 2σ² and texture under the blur.
-	const leastTexture = 0.05 // of it
+	const minTexture = 0.05 // of it
 	left := m.left / m.data
-	return texture{variance: max(left-float64(2*sigma*sigma), float64(leastTexture*left)) / s.energy(), noise: sigma * sigma}
+	return texture{variance: max(left-float64(2*sigma*sigma), float64(minTexture*left)) / s.energy(), noise: sigma * sigma}
 }
 
 // finishing is how the last steps are made.
@@ -39,8 +39,8 @@ var finishing = struct {
 	lens        float64 // variance of the blur that all photographs bear
 	soft        int     // steps with the blur of softLens
 	softLens    float64
-	mostLeft    float64 // how much more of the differences' squares these may leave
-}{free: 12, bound: 6, momentum: 0.85, threshold: 0.01, lens: 0.16, soft: 4, softLens: 0.4, mostLeft: 1.03}
+	maxLeft     float64 // how much more of the differences' squares these may leave
+}{free: 12, bound: 6, momentum: 0.85, threshold: 0.01, lens: 0.16, soft: 4, softLens: 0.4, maxLeft: 1.03}
 
 // finish makes steps at full size from a kernel of any form that is nearly right, weighted as the
 // texture asks. The last ones are on what is found of the kernel and the samples around it, without
@@ -122,7 +122,7 @@ func (e *estimation) lastSteps(levels []*level, s support, within []bool, soft i
 		}
 		if i < free+finishing.bound {
 			left = m.left / m.data
-		} else if i == free+finishing.bound+soft-1 && m.left/m.data > finishing.mostLeft*left {
+		} else if i == free+finishing.bound+soft-1 && m.left/m.data > finishing.maxLeft*left {
 			next = sharper
 		}
 		t, last, s = textureOf(m, s, e.sigma), s, next

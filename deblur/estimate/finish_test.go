@@ -20,27 +20,7 @@ func TestWeightedMoments(t *testing.T) {
 		const h, w, r = 13, 17, 2
 		pool := parallel.New(1)
 		defer pool.Close()
-		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		v := newPlane(h, w)
-		for i := range v.pix {
-			v.pix[i] = random.Float32()
-		}
-		l, err := newLevel(pool, v, make([]bool, h*w), nil, r)
-		require.NoError(t, err)
-		for c := range l.x {
-			for i := range l.x[c] {
-				l.x[c][i] = random.Float32() - .5
-			}
-		}
-		draw := func() support {
-			s := newSupport(r)
-			for i := range s.k {
-				s.k[i] = random.Float64()
-			}
-			s.normalise()
-			return s
-		}
-		s, other := draw(), draw()
+		l, v, s, other := drawnLevel(t, pool, h, w, r)
 		m := newMoments(r)
 		m.texture = texture{rapid.Float64Range(1e-4, 1e-2).Draw(t, "variance"), rapid.Float64Range(0, 1e-3).Draw(t, "noise")}
 		require.NoError(t, m.measure(l, s))
@@ -92,7 +72,7 @@ func TestWeightedMoments(t *testing.T) {
 // inverse of theirs.
 func TestWeightsOfFrequencies(t *testing.T) {
 	quiet := texture{variance: 1e-3}
-	require.InEpsilon(t, 4, quiet.weight(0.25-leastPower, 1), 1e-9)
+	require.InEpsilon(t, 4, quiet.weight(0.25-minPower, 1), 1e-9)
 	require.InEpsilon(t, quiet.weight(0.3, 1), quiet.weight(0.3, 8), 1e-9)
 	noisy := texture{variance: 1e-6, noise: 1}
 	require.InEpsilon(t, 2, noisy.weight(0.5, 2)/noisy.weight(0.5, 4), 1e-3)

@@ -35,8 +35,8 @@ func Grid(ctx context.Context, pix []float32, channels, h, w int, common deblur.
 		return g, fmt.Errorf("estimate: a grid of %d rows and %d columns, want 1 to %d of each", rows, columns, deblur.MaxCells)
 	}
 	reach := max(common.CY, common.H-1-common.CY, common.CX, common.W-1-common.CX)
-	reach = min(max(reach+reach/4+2, leastReach), min(h/g.Rows, w/g.Columns)/2)
-	if reach < 1 || min(h, w) < leastImage {
+	reach = min(max(reach+reach/4+2, minReach), min(h/g.Rows, w/g.Columns)/2)
+	if reach < 1 || min(h, w) < minImage {
 		return g, fmt.Errorf("estimate: a photograph of %d×%d samples is too small for a grid of %d×%d kernels", w, h, g.Rows, g.Columns)
 	}
 	pool := parallel.New(opt.Threads)
@@ -70,17 +70,17 @@ func Grid(ctx context.Context, pix []float32, channels, h, w int, common deblur.
 	return g, nil
 }
 
-// leastReach is how far the supports of a grid reach at least: where a camera turned, the common kernel may be that of the middle.
-const leastReach = 8
+// minReach is how far the supports of a grid reach at least: where a camera turned, the common kernel may be that of the middle.
+const minReach = 8
 
-// GridSize returns the rows and columns of kernels for a photograph of h×w samples. The parts have leastCell
-// samples, or cellReach times the reach of the kernel. There are at least 2, and at most mostCells along the
+// GridSize returns the rows and columns of kernels for a photograph of h×w samples. The parts have minCell
+// samples, or cellReach times the reach of the kernel. There are at least 2, and at most maxCells along the
 // longer side.
 func GridSize(h, w int, common deblur.Kernel) (rows, columns int) {
-	const leastCell, cellReach, mostCells = 80, 6, 6
+	const minCell, cellReach, maxCells = 80, 6, 6
 	reach := max(common.H, common.W) / 2
-	side := float64(max(leastCell, cellReach*reach))
-	side = max(side, float64(max(h, w))/mostCells)
+	side := float64(max(minCell, cellReach*reach))
+	side = max(side, float64(max(h, w))/maxCells)
 	of := func(n int) int { return max(2, int(math.Round(float64(n)/side))) }
 	return of(h), of(w)
 }

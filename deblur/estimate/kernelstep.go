@@ -24,7 +24,7 @@ type kernelPrior struct {
 // whose weights are not negative, by projected gradients with momentum (Beck and Teboulle 2009)
 // that starts anew where it leads uphill (O'Donoghue and Candès 2015), from s.
 func (m *moments) fit(pool *parallel.Pool, s support, p kernelPrior) (support, error) {
-	const mostSteps, tolerance = 100, 1e-4
+	const maxSteps, tolerance = 100, 1e-4
 	n, lags := s.side(), 4*s.r+1
 	unit := m.a[len(m.a)/2]
 	if !(unit > 0) {
@@ -64,7 +64,7 @@ func (m *moments) fit(pool *parallel.Pool, s support, p kernelPrior) (support, e
 		}
 	}}
 	t := 1.0
-	for range mostSteps {
+	for range maxSteps {
 		if err := apply.Apply(pool, 1, dst, src, false); err != nil {
 			return s, err
 		}

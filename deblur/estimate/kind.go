@@ -49,7 +49,7 @@ func (s Shape) Kernel() (deblur.Kernel, error) {
 }
 
 // narrow says whether the shape's variance is one that sharp photographs have.
-func (s Shape) narrow() bool { return s.Kind != Free && s.variance() <= mostSharp }
+func (s Shape) narrow() bool { return s.Kind != Free && s.variance() <= maxSharp }
 
 // variance is that of a continuous shape in both directions together, in squares of a sample.
 func (s Shape) variance() float64 {

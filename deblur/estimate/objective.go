@@ -1,9 +1,9 @@
 package estimate
 
-// leastWithout is what the objective without a kernel has to be at least, in units of that with it, for the photograph to be
+// minWithout is what the objective without a kernel has to be at least, in units of that with it, for the photograph to be
 // blurred. Of 53 published blurred photographs it was 0.95 and more. Of 27 sharp files with an estimated kernel 14 had less,
 // 0.52 to 0.92 (docs/notebook/kernel-estimation.md).
-const leastWithout = 0.93
+const minWithout = 0.93
 
 // pays says whether the kernel s explains the photograph about as well as no blur, or better. A kernel
 // pays where one sharp difference takes the place of the many of a blurred edge. A sharp photograph has no differences to
@@ -17,7 +17,7 @@ func (e *estimation) pays(levels []*level, s support) (bool, error) {
 		return false, err
 	}
 	without, err := e.objective(levels, point(s.r), edges)
-	return without >= leastWithout*with, err
+	return without >= minWithout*with, err
 }
 
 // objective is what the image step minimises, with the differences of the photograph in the place of its samples, which

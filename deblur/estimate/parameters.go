@@ -25,7 +25,7 @@ var tuned = parameters{
 // prior does not know of photographs that decides, and below tunedSigma nothing else.
 func edgesFor(sigma float64) edgePrior {
 	const power = 0.7
-	return tuned.edges.times(math.Pow(max(1, min(sigma, mostSigma)/tunedSigma), power))
+	return tuned.edges.times(math.Pow(max(1, min(sigma, maxSigma)/tunedSigma), power))
 }
 
 // lastEdgesFor is that of the last steps. There the kernel is nearly right, so that texture that is
@@ -33,8 +33,8 @@ func edgesFor(sigma float64) edgePrior {
 // as far as that was measured. It grows as σ², as that of a maximum a posteriori estimate. With less
 // the kernel follows the noise.
 func lastEdgesFor(sigma float64) edgePrior {
-	const share, leastSigma = 0.3, 0.00693
-	of := min(max(sigma, leastSigma), mostSigma) / tunedSigma
+	const share, minSigma = 0.3, 0.00693
+	of := min(max(sigma, minSigma), maxSigma) / tunedSigma
 	return tuned.edges.times(share * of * of)
 }
 
@@ -47,12 +47,12 @@ func (p edgePrior) times(by float64) edgePrior {
 // lastRidgeFor is the ridge of the last steps. Of a maximum a posteriori estimate it would grow as σ². With too much of it
 // the kernel has too little weight at high frequencies, and more than its share at low ones.
 func lastRidgeFor(sigma float64) float64 {
-	const leastRidge = 1. / 30
-	return tuned.kernel.ridge * min(max(sigma*sigma/(tunedSigma*tunedSigma), leastRidge), 1)
+	const minRidge = 1. / 30
+	return tuned.kernel.ridge * min(max(sigma*sigma/(tunedSigma*tunedSigma), minRidge), 1)
 }
 
-// tunedSigma is the noise for which the numbers of tuned were chosen, and with mostSigma λ grows no more.
-const tunedSigma, mostSigma = 0.01, 0.2
+// tunedSigma is the noise for which the numbers of tuned were chosen, and with maxSigma λ grows no more.
+const tunedSigma, maxSigma = 0.01, 0.2
 
 // calm is the noise level below which the kernel's error limits deblurring, not the noise.
 const calm = 0.0035

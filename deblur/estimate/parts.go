@@ -9,14 +9,14 @@ import (
 const (
 	// wholeSamples is the size up to which a photograph is used whole.
 	wholeSamples = 640 * 480
-	// mostParts is how many parts of a larger one are used.
-	mostParts = 4
-	// leastSide is the side of a part, in samples; of a wide kernel it is partReach of its reach.
-	leastSide, mostSide, partReach = 320, 640, 14
+	// maxParts is how many parts of a larger one are used.
+	maxParts = 4
+	// minSide is the side of a part, in samples; of a wide kernel it is partReach of its reach.
+	minSide, maxSide, partReach = 320, 640, 14
 )
 
 // partSide is the side of a part of a large photograph, for a kernel that reaches reach samples.
-func partSide(reach int) int { return min(max(leastSide, partReach*reach), mostSide) }
+func partSide(reach int) int { return min(max(minSide, partReach*reach), maxSide) }
 
 // pieces returns the parts of a photograph to find a kernel in that reaches reach samples.
 func pieces(whole part, reach int) []part {
@@ -50,7 +50,7 @@ func pieces(whole part, reach int) []part {
 		overlaps := slices.ContainsFunc(chosen, func(o window) bool {
 			return max(c.y-o.y, o.y-c.y) < side && max(c.x-o.x, o.x-c.x) < side
 		})
-		if !overlaps && len(chosen) < mostParts {
+		if !overlaps && len(chosen) < maxParts {
 			chosen = append(chosen, c)
 		}
 	}

@@ -7,7 +7,7 @@ import "math"
 type polar struct {
 	cy, cx float64 // the point, in rows and columns of the photograph
 	unit   float64
-	least  float64 // radius of the first row
+	near   float64 // radius of the first row
 	start  float64 // angle of the first column
 	far    float64 // largest radius
 
@@ -20,9 +20,9 @@ func newPolar(h, w int, y, x float64) polar {
 	p := polar{cy: float64(h-1)/2 + y, cx: float64(w-1)/2 + x}
 	p.unit = math.Sqrt(y*y + x*x + float64(h*h+w*w)/12)
 	dy, dx := max(math.Abs(y)-float64(h-1)/2, 0), max(math.Abs(x)-float64(w-1)/2, 0)
-	p.least = max(math.Hypot(dy, dx), centre*p.unit)
+	p.near = max(math.Hypot(dy, dx), centre*p.unit)
 	p.far = math.Hypot(math.Abs(y)+float64(h-1)/2, math.Abs(x)+float64(w-1)/2)
-	p.rows = max(int(p.far-p.least), 1)
+	p.rows = max(int(p.far-p.near), 1)
 	p.start, p.columns = -math.Pi, int(2*math.Pi*p.unit)
 	if dy == 0 && dx == 0 {
 		return p
@@ -44,7 +44,7 @@ func (p polar) of(whole part) part {
 	for j := range p.columns {
 		sin, cos := math.Sincos(p.start + (float64(j)+.5)/p.unit)
 		for i := range p.rows {
-			r := p.least + float64(i)
+			r := p.near + float64(i)
 			y, x := p.cy+r*sin, p.cx+r*cos
 			at := i*p.columns + j
 			inside := y >= 0 && x >= 0 && y <= float64(h-1) && x <= float64(w-1)

@@ -49,7 +49,7 @@ func (e *estimation) levels(parts []part, i, r int) ([]*level, error) {
 	var all []*level
 	for _, p := range parts {
 		h, w := max(2, int(math.Round(float64(p.v.h)/f))), max(2, int(math.Round(float64(p.v.w)/f)))
-		l, err := newLevel(e.pool, p.v.resized(h, w), p.clipped.resized(h, w).above(mostClipped), p.lit(h, w, r), r)
+		l, err := newLevel(e.pool, p.v.resized(h, w), p.clipped.resized(h, w).above(maxClipped), p.lit(h, w, r), r)
 		if err != nil {
 			return nil, err
 		}
@@ -59,24 +59,24 @@ func (e *estimation) levels(parts []part, i, r int) ([]*level, error) {
 }
 
 const (
-	// mostClipped is how much of a smaller sample may be clipped.
-	mostClipped = 0.02
-	// mostLit is how much of a part may be left out for lamps.
-	mostLit = 0.5
+	// maxClipped is how much of a smaller sample may be clipped.
+	maxClipped = 0.02
+	// maxLit is how much of a part may be left out for lamps.
+	maxLit = 0.5
 )
 
 // lit tells which samples of the part, resized to h×w, a kernel of radius r may have lit from samples clipped at white:
 // nobody knows how bright these were. It is nil if there are none, and if they are most of the part, as under a white sky,
 // where they are fitted.
 func (p part) lit(h, w, r int) []bool {
-	near := p.lamps.resized(h, w).reached(r, mostClipped)
+	near := p.lamps.resized(h, w).reached(r, maxClipped)
 	count := 0
 	for _, of := range near {
 		if of {
 			count++
 		}
 	}
-	if count == 0 || float64(count) > mostLit*float64(h*w) {
+	if count == 0 || float64(count) > maxLit*float64(h*w) {
 		return nil
 	}
 	return near
@@ -275,7 +275,7 @@ func (e *estimation) half(parts func(reach int) []part, reach int) (s support, o
 			return s, nil, false, err
 		}
 		if i == halfSize {
-			return s, of, s.outside(s.r-max(1, s.r/8)) > mostAtBorder, nil
+			return s, of, s.outside(s.r-max(1, s.r/8)) > maxAtBorder, nil
 		}
 		s = e.scaled(s, radius(reach, i-1))
 	}
@@ -286,6 +286,6 @@ const (
 	halfSize = 2
 	// firstReach is how far the support reaches at first.
 	firstReach = 14
-	// mostAtBorder is how much weight there may be at the border of a support that is wide enough.
-	mostAtBorder = 0.01
+	// maxAtBorder is how much weight there may be at the border of a support that is wide enough.
+	maxAtBorder = 0.01
 )

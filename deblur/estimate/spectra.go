@@ -120,7 +120,7 @@ func newSpectra(ctx context.Context, pool *parallel.Pool, v plane, sigma float64
 			s.squares = append(s.squares, q)
 		}
 	}
-	s.sigma = math.Sqrt(max(sigma*sigma, leastNoise*leastNoise, s.floor()))
+	s.sigma = math.Sqrt(max(sigma*sigma, minNoise*minNoise, s.floor()))
 	for _, q := range s.squares {
 		for i := range q.power {
 			q.power[i] /= s.sigma * s.sigma
@@ -149,8 +149,8 @@ func (s *spectra) floor() float64 {
 	return means[len(means)/share]
 }
 
-// leastNoise is the standard deviation of the noise that is assumed at least, half a step of 8 bits.
-const leastNoise = 0.5 / 255
+// minNoise is the standard deviation of the noise that is assumed at least, half a step of 8 bits.
+const minNoise = 0.5 / 255
 
 // starts are where squares of side samples begin on an axis of n samples, half of one apart or closer.
 func starts(n, side int) (all []int) {
@@ -245,7 +245,7 @@ func (s *spectra) laws(fall, noise float64) laws {
 // directionMisfit is Σ p/(a·m+1) + log(a·m+1) for the powers p and the model m, with an a that nearly minimises it,
 // by Fisher's scoring of log a.
 func directionMisfit(power, model []float64) float64 {
-	const steps, mostStep, most = 3, 1.5, 1e9
+	const steps, maxStep, most = 3, 1.5, 1e9
 	data, all := 0.0, 0.0
 	for i, p := range power {
 		data += max(p-1, 0)
@@ -264,7 +264,7 @@ func directionMisfit(power, model []float64) float64 {
 			slope += (p - v - 1) * share * inverse
 			curve += share * share
 		}
-		a = min(max(a*math.Exp(min(max(slope/curve, -mostStep), mostStep)), 1/most), most)
+		a = min(max(a*math.Exp(min(max(slope/curve, -maxStep), maxStep)), 1/most), most)
 	}
 	sum, product := 0.0, 1.0
 	for i, p := range power {

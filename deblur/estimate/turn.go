@@ -103,15 +103,15 @@ func (p photo) turn(ctx context.Context) (*Turned, error) {
 	return t, nil
 }
 
-// mostPolar is how many samples an image of angles and radii may have. A larger photograph is made smaller before.
-const mostPolar = 1 << 20
+// maxPolar is how many samples an image of angles and radii may have. A larger photograph is made smaller before.
+const maxPolar = 1 << 20
 
 // turnAbout estimates the motion of a camera that turned about the point y samples below and x right of the middle, with
 // kernels that reach at most largest samples. It has no pose if there is no blur.
 func (e *estimation) turnAbout(whole part, y, x float64, largest int) (m deblur.CameraMotion, err error) {
 	h, w := whole.v.h, whole.v.w
 	p := newPolar(h, w, y, x)
-	smaller := max(1, math.Sqrt(float64(p.rows)*float64(p.columns)/mostPolar))
+	smaller := max(1, math.Sqrt(float64(p.rows)*float64(p.columns)/maxPolar))
 	if smaller > 1 {
 		h, w = int(math.Round(float64(h)/smaller)), int(math.Round(float64(w)/smaller))
 		whole = whole.resized(h, w)

@@ -203,7 +203,7 @@ func TestPolarImageIsShiftedByATurn(t *testing.T) {
 		round := p.of(whole)
 		inside := 0
 		for i := range round.v.pix {
-			r, a := p.least+float64(i/p.columns), p.start+(float64(i%p.columns)+.5)/p.unit
+			r, a := p.near+float64(i/p.columns), p.start+(float64(i%p.columns)+.5)/p.unit
 			sy, sx := float64(h-1)/2+y+r*math.Sin(a), float64(w-1)/2+x+r*math.Cos(a)
 			if round.clipped.pix[i] > 0 {
 				require.False(t, sy > 1e-6 && sx > 1e-6 && sy < h-1-1e-6 && sx < w-1-1e-6)

@@ -127,7 +127,7 @@ func (s *spectra) turn(half float64) (best smear, seen bool) {
 		}
 	}
 	sparse := s.sparse()
-	margin := leastTurn * float64(sparse.count())
+	margin := minTurn * float64(sparse.count())
 	likely, even := sparse.likeliest(half, evens)
 	for i := -points; i <= points; i++ {
 		for j := -points; j <= points; j++ {
@@ -157,10 +157,10 @@ func (s *spectra) turn(half float64) (best smear, seen bool) {
 }
 
 const (
-	// leastTurn is how much better a turn has to explain a power, on the average. Of 58 photographs under turns of 5 to 40 samples
+	// minTurn is how much better a turn has to explain a power, on the average. Of 58 photographs under turns of 5 to 40 samples
 	// it did so by 0.007 to 0.064 where the point was found (55); without a turn by at most 0.0016, on 96 sharp photographs and
 	// 88 under other blurs.
-	leastTurn = 0.008
+	minTurn = 0.008
 	// hopeless is how much worse the best of the lattice of turns may be if the search is to go on. Of those 55 it was by 0.014.
 	hopeless = 0.03
 )

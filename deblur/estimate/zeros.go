@@ -16,14 +16,14 @@ import (
 const (
 	// lastZerosCycle leaves the highest frequencies of a square of 128 out, where there is hardly more than noise.
 	lastZerosCycle = 51.2
-	// leastZeros is how much better than an ellipse a shape has to explain a power, on the average.
-	leastZeros = 0.004
+	// minZeros is how much better than an ellipse a shape has to explain a power, on the average.
+	minZeros = 0.004
 	// leak is added to the power response: squares end, and neither cameras nor lenses are quite even.
 	leak = 0.004
 	// widthOfDisk is the length of motions, of radii, of which the zeros are about as far from each other as those of a disk.
 	widthOfDisk = 2.5
-	// leastSquares is how many squares there have to be. What edges a few have is not yet a power law.
-	leastSquares = 6
+	// minSquares is how many squares there have to be. What edges a few have is not yet a power law.
+	minSquares = 6
 	// sameShape is by how much the logarithm of the size, or the angle in radians, may change when the shape is fitted to a
 	// sharp image.
 	sameShape = 0.1
@@ -73,7 +73,7 @@ func (p photo) seen(ctx context.Context, pool *parallel.Pool, parts []part, side
 		all = append(all, s)
 		count += len(s.squares)
 	}
-	if count < leastSquares {
+	if count < minSquares {
 		return Shape{}, nil
 	}
 	return common(all).shape(first, float64(min(2*p.largest(), side/2))), ctx.Err()
@@ -161,7 +161,7 @@ func common(all []*spectra) *spectra {
 // shape returns the even motion or the disk that explains the spectra best, or Free if an ellipse explains them as well. No motion
 // is shorter than first or longer than longest.
 func (s *spectra) shape(first, longest float64) Shape {
-	const finer, axes, mostAngles = 1.12, 6, 36
+	const finer, axes, maxAngles = 1.12, 6, 36
 	var ellipses, motions, disks []smear
 	for _, noise := range []float64{0, 2.5} {
 		add := func(to *[]smear, kind smearKind, angle, ratio, size float64) {
@@ -175,14 +175,14 @@ func (s *spectra) shape(first, longest float64) Shape {
 			}
 		}
 		for length := first; length <= longest; length *= finer {
-			angles := min(int(math.Pi/2*length)+axes, mostAngles)
+			angles := min(int(math.Pi/2*length)+axes, maxAngles)
 			for i := range angles {
 				add(&motions, motionSmear, math.Pi*float64(i)/float64(angles), 1, length)
 			}
 			add(&disks, diskSmear, 0, 1, length/widthOfDisk)
 		}
 	}
-	margin := leastZeros * float64(s.count())
+	margin := minZeros * float64(s.count())
 	_, ellipse := s.likeliestOf(ellipses)
 	motion, moved := s.likeliestOf(motions)
 	disk, round := s.likeliestOf(disks)

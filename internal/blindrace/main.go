@@ -215,7 +215,7 @@ func kernelsOf(kinds string) (all []blur, err error) {
 
 // read returns the brightness of a photograph.
 func (b *bench) read(path string) (*restore.Planar, error) {
-	m, err := imagefile.Read(path, imagefile.ReadOptions{})
+	m, err := imagefile.Read(context.Background(), path, imagefile.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -352,7 +352,7 @@ func (b *bench) degrade(x *restore.Planar, k deblur.Kernel, kernel func(y, x int
 		if err := jpeg.Encode(&file, grey, &jpeg.Options{Quality: b.quality}); err != nil {
 			return nil, 0, err
 		}
-		m, err := imagefile.Decode(&file, imagefile.ReadOptions{CodingNoise: true})
+		m, err := imagefile.Decode(context.Background(), &file, imagefile.ReadOptions{CodingNoise: true})
 		if err != nil {
 			return nil, 0, err
 		}

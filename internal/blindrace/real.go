@@ -34,7 +34,7 @@ func (b *bench) realShakes(root string) error {
 		if x.Height != y.Height || x.Width != y.Width {
 			return fmt.Errorf("blindrace: %s has %d×%d pixels, and %s.png %d×%d", name, y.Width, y.Height, scene, x.Width, x.Height)
 		}
-		m, err := imagefile.Read(filepath.Join(root, "kernel", kernel+".png"), imagefile.ReadOptions{})
+		m, err := imagefile.Read(context.Background(), filepath.Join(root, "kernel", kernel+".png"), imagefile.ReadOptions{})
 		if err != nil {
 			return err
 		}

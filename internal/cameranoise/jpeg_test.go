@@ -55,14 +55,14 @@ func TestJPEGAgainstEncoders(t *testing.T) {
 			what := fmt.Sprintf("quality %d, %d×%d", quality, h, w)
 			decode := func(b *bytes.Buffer, err error) []float32 {
 				require.NoError(t, err)
-				m, err := imagefile.Decode(b, imagefile.ReadOptions{})
+				m, err := imagefile.Decode(t.Context(), b, imagefile.ReadOptions{})
 				require.NoError(t, err)
 				return m.Pix
 			}
 			encode := func(pix []float32, channels int) []float32 {
 				var b bytes.Buffer
 				m := &imagefile.Image{Width: w, Height: h, Channels: channels, Pix: pix, Depth: 8, SourceDepth: 8}
-				return decode(&b, imagefile.Encode(&b, m, imagefile.WriteOptions{Format: imagefile.JPEG, Quality: quality}))
+				return decode(&b, imagefile.Encode(t.Context(), &b, m, imagefile.WriteOptions{Format: imagefile.JPEG, Quality: quality}))
 			}
 			grey := textured(1, h, w)
 			rms, worst := difference(encode(grey, 1), simulated(grey, 1, h, w, JPEG{quality, Quarter}))

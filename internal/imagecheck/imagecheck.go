@@ -34,7 +34,7 @@ func Read(img image.Image, read func() error) (err error) {
 // standard tells whether img is of such a type.
 func check(img image.Image) (standard bool, err error) {
 	if img == nil {
-		return false, errors.New("there is none")
+		return false, errors.New("it is nil")
 	}
 	if v := reflect.ValueOf(img); v.Kind() == reflect.Pointer && v.IsNil() {
 		return false, fmt.Errorf("it is a nil %T", img)

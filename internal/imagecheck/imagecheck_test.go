@@ -85,7 +85,7 @@ func TestCheck(t *testing.T) {
 }
 
 func TestCheckNilAndHuge(t *testing.T) {
-	require.Error(t, errorOf(nil))
+	require.ErrorContains(t, errorOf(nil), "nil")
 	for _, img := range []image.Image{
 		(*image.Gray)(nil), (*image.Gray16)(nil), (*image.Alpha)(nil), (*image.Alpha16)(nil), (*image.NRGBA)(nil), (*image.NRGBA64)(nil),
 		(*image.RGBA)(nil), (*image.RGBA64)(nil), (*image.CMYK)(nil), (*image.Paletted)(nil), (*image.YCbCr)(nil), (*image.NYCbCrA)(nil),

@@ -235,7 +235,7 @@ func brokenFiles(t testing.TB) []struct {
 func TestBrokenFilesGiveOneLine(t *testing.T) {
 	for _, c := range brokenFiles(t) {
 		t.Run(c.name, func(t *testing.T) {
-			m, err := Decode(bytes.NewReader(c.data), ReadOptions{})
+			m, err := Decode(t.Context(), bytes.NewReader(c.data), ReadOptions{})
 			require.Nil(t, m)
 			require.ErrorIs(t, err, c.want)
 			require.ErrorContains(t, err, c.text)
@@ -278,11 +278,11 @@ func TestTrailingBytesAreIgnored(t *testing.T) {
 func TestPixelLimit(t *testing.T) {
 	for _, name := range []string{"rgb8.png", "gray.jpg", "rgb8l.tif", "rgb8.bmp", "rgba8.webp", "pal.gif", "g16.pfm"} {
 		data := testFile(t, name)
-		_, err := Decode(bytes.NewReader(data), ReadOptions{MaxPixels: 23*17 - 1})
+		_, err := Decode(t.Context(), bytes.NewReader(data), ReadOptions{MaxPixels: 23*17 - 1})
 		require.ErrorIs(t, err, ErrTooManyPixels, name)
 		require.ErrorContains(t, err, "23×17, which is more than the limit of 390 pixels")
 		for _, limit := range []int64{23 * 17, -1} {
-			_, err = Decode(bytes.NewReader(data), ReadOptions{MaxPixels: limit})
+			_, err = Decode(t.Context(), bytes.NewReader(data), ReadOptions{MaxPixels: limit})
 			require.NoError(t, err, name)
 		}
 	}
@@ -290,24 +290,24 @@ func TestPixelLimit(t *testing.T) {
 
 func TestReadNamesTheFile(t *testing.T) {
 	folder := t.TempDir()
-	_, err := Read(folder, ReadOptions{})
+	_, err := Read(t.Context(), folder, ReadOptions{})
 	require.ErrorContains(t, err, folder)
 	require.ErrorContains(t, err, "folder")
 	missing := filepath.Join(folder, "missing.png")
-	_, err = Read(missing, ReadOptions{})
+	_, err = Read(t.Context(), missing, ReadOptions{})
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.Equal(t, 1, strings.Count(err.Error(), missing), err)
 
 	// The content counts, not the extension.
 	wrong := filepath.Join(folder, "photo.jpg")
 	require.NoError(t, os.WriteFile(wrong, testFile(t, "rgb8.png"), 0o600))
-	m, err := Read(wrong, ReadOptions{})
+	m, err := Read(t.Context(), wrong, ReadOptions{})
 	require.NoError(t, err)
 	require.Equal(t, PNG, m.Format)
 
 	broken := filepath.Join(folder, "broken.png")
 	require.NoError(t, os.WriteFile(broken, testFile(t, "rgb8.png")[:500], 0o600))
-	_, err = Read(broken, ReadOptions{})
+	_, err = Read(t.Context(), broken, ReadOptions{})
 	require.EqualError(t, err, fmt.Sprintf("%s: malformed image file: the PNG data ends early (a truncated file?)", broken))
 }
 

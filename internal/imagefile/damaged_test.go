@@ -160,7 +160,7 @@ func TestNothingToSalvage(t *testing.T) {
 		if strings.Contains(c.name, "bomb") {
 			continue // refused for its size, which takes long to find
 		}
-		m, err := Decode(bytes.NewReader(c.data), salvaging)
+		m, err := Decode(t.Context(), bytes.NewReader(c.data), salvaging)
 		if err == nil {
 			require.NoError(t, m.validate())
 			require.NotEmpty(t, m.Warnings, c.name)

@@ -46,14 +46,9 @@ const (
 )
 
 // Read reads an image file. Its errors begin with the path. The format is found
-// from the content; the extension of the path means nothing.
-func Read(path string, opt ReadOptions) (*Image, error) {
-	return ReadContext(context.Background(), path, opt)
-}
-
-// ReadContext is Read, and stops waiting for a pipe or a device, with the
-// context's error, when ctx is done.
-func ReadContext(ctx context.Context, path string, opt ReadOptions) (*Image, error) {
+// from the content; the extension of the path means nothing. It stops waiting for a
+// pipe or a device, with the context's error, when ctx is done.
+func Read(ctx context.Context, path string, opt ReadOptions) (*Image, error) {
 	f, err := openfile.Open(ctx, path, os.O_RDONLY)
 	if err != nil {
 		return nil, pathError(path, err)
@@ -70,7 +65,7 @@ func ReadContext(ctx context.Context, path string, opt ReadOptions) (*Image, err
 	case info.Mode().IsRegular():
 		m, err = DecodeAt(f, info.Size(), opt)
 	default:
-		m, err = DecodeContext(ctx, f, opt)
+		m, err = Decode(ctx, f, opt)
 	}
 	if err != nil {
 		return nil, pathError(path, err)
@@ -95,13 +90,10 @@ func pathError(path string, err error) error {
 // that begins with something else is given up at once; of what follows the image
 // it discards up to 32 MB. Where there is an io.ReaderAt, DecodeAt needs less
 // memory.
-func Decode(r io.Reader, opt ReadOptions) (*Image, error) {
-	return DecodeContext(context.Background(), r, opt)
-}
-
-// DecodeContext is Decode, and stops waiting for r, with the context's error, when
-// ctx is done. A Read of r may then still be under way.
-func DecodeContext(ctx context.Context, r io.Reader, opt ReadOptions) (*Image, error) {
+//
+// It stops waiting for r, with the context's error, when ctx is done. A Read of r may
+// then still be under way.
+func Decode(ctx context.Context, r io.Reader, opt ReadOptions) (*Image, error) {
 	s := &stream{r: interruptibleReader{ctx, r}, limit: maxBeforeSize}
 	m, err := decodeSource(s, 0, s, opt)
 	if err != nil {
@@ -130,7 +122,7 @@ func decodeSource(r io.ReaderAt, size int64, s *stream, opt ReadOptions) (*Image
 	if f == 0 {
 		switch what := foreign(head); {
 		case len(head) == 0:
-			return nil, fmt.Errorf("%w: it is empty", ErrMalformed)
+			return nil, fmt.Errorf("%w: the file is empty", ErrMalformed)
 		case what != "":
 			return nil, fmt.Errorf("%w: it is %s (%s are read)", ErrUnknownFormat, what, readable)
 		}

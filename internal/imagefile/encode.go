@@ -46,13 +46,8 @@ type WriteOptions struct {
 
 // Encode writes m to w. Samples are rounded to nearest and, for integer depths,
 // clipped to [0,1]. Its errors wrap ErrInvalidImage, ErrNotFinite (for every
-// format), ErrAlpha or ErrUnsupported, or are those of w.
-func Encode(w io.Writer, m *Image, opt WriteOptions) error {
-	return EncodeContext(context.Background(), w, m, opt)
-}
-
-// EncodeContext is Encode, and stops with the context's error when ctx is done.
-func EncodeContext(ctx context.Context, w io.Writer, m *Image, opt WriteOptions) error {
+// format), ErrAlpha or ErrUnsupported, or are those of w or of ctx, with which it ends.
+func Encode(ctx context.Context, w io.Writer, m *Image, opt WriteOptions) error {
 	if err := m.validate(); err != nil {
 		return err
 	}
@@ -103,14 +98,9 @@ func (c contextWriter) Write(p []byte) (int, error) {
 }
 
 // Write writes m to a file, all of it or nothing: see package atomicfile. Its
-// errors begin with the path.
-func Write(path string, m *Image, opt WriteOptions) error {
-	return WriteContext(context.Background(), path, m, opt)
-}
-
-// WriteContext is Write, and stops with the context's error, leaving no trace,
+// errors begin with the path. It stops with the context's error, leaving no trace,
 // when ctx is done.
-func WriteContext(ctx context.Context, path string, m *Image, opt WriteOptions) error {
+func Write(ctx context.Context, path string, m *Image, opt WriteOptions) error {
 	if opt.Format == 0 {
 		f, err := FormatOf(path)
 		if err != nil {
@@ -123,11 +113,11 @@ func WriteContext(ctx context.Context, path string, m *Image, opt WriteOptions) 
 		return pathError(path, err)
 	}
 	return writeWhole(ctx, path, opt.Overwrite, func(w io.Writer) error {
-		return EncodeContext(ctx, w, m, opt)
+		return Encode(ctx, w, m, opt)
 	})
 }
 
-// WriteCopy writes what r has to a file as WriteContext writes an image.
+// WriteCopy writes what r has to a file as Write writes an image.
 func WriteCopy(ctx context.Context, path string, r io.Reader, overwrite bool) error {
 	return writeWhole(ctx, path, overwrite, func(w io.Writer) error {
 		_, err := io.Copy(contextWriter{ctx, w}, r)

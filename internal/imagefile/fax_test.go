@@ -273,7 +273,7 @@ func TestFaxIsWhiteAsTheFileSays(t *testing.T) {
 func TestFaxFilesOfReports(t *testing.T) {
 	white := decode(t, testFile(t, "fax_white_is_zero.tif"))
 	for _, name := range []string{"fax_black_is_zero.tif", "fax_g3_fillbits.tif"} {
-		m, err := Read(filepath.Join("testdata", name), ReadOptions{})
+		m, err := Read(t.Context(), filepath.Join("testdata", name), ReadOptions{})
 		require.NoError(t, err)
 		require.Equal(t, white.Pix, m.Pix, name)
 	}
@@ -297,7 +297,7 @@ func TestBrokenFaxIsNamed(t *testing.T) {
 			form = compressionGroup4
 		}
 		w.put(code)
-		_, err := Decode(bytes.NewReader(faxTIFF(w.packed, 100, 1, uint32(form), 0, 0)), ReadOptions{})
+		_, err := Decode(t.Context(), bytes.NewReader(faxTIFF(w.packed, 100, 1, uint32(form), 0, 0)), ReadOptions{})
 		require.ErrorContains(t, err, want)
 		require.LessOrEqual(t, strings.Count(err.Error(), "malformed"), 1, err)
 	}

@@ -170,6 +170,6 @@ func FuzzEXIF(f *testing.F) {
 			return
 		}
 		require.Zero(t, openEXIF(t, m.Metadata.EXIF).next)
-		require.NoError(t, Encode(&bytes.Buffer{}, m, WriteOptions{Format: TIFF}))
+		require.NoError(t, Encode(t.Context(), &bytes.Buffer{}, m, WriteOptions{Format: TIFF}))
 	})
 }

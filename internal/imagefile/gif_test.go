@@ -82,7 +82,7 @@ func TestMetadataOfGIF(t *testing.T) {
 	require.Equal(t, decode(t, testFile(t, "pal.gif")).Pix, m.Pix)
 
 	bomb := join([]byte("\x21\xfe"), bytes.Repeat(append([]byte{255}, make([]byte, 255)...), metadata.MaxSize/255+1), []byte{0})
-	_, err := Decode(bytes.NewReader(insertedGIF(t, bomb)), ReadOptions{MaxPixels: -1})
+	_, err := Decode(t.Context(), bytes.NewReader(insertedGIF(t, bomb)), ReadOptions{MaxPixels: -1})
 	require.ErrorIs(t, err, ErrUnsupported)
 	require.ErrorContains(t, err, "metadata in GIF")
 }

@@ -52,7 +52,7 @@ func smoothImage(width, height, channels int) *Image {
 func encode(t testing.TB, m *Image, opt WriteOptions) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, Encode(&b, m, opt))
+	require.NoError(t, Encode(t.Context(), &b, m, opt))
 	return b.Bytes()
 }
 

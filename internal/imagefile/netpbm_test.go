@@ -47,7 +47,7 @@ func TestNetpbmIsRead(t *testing.T) {
 			} else {
 				require.Empty(t, m.Warnings)
 			}
-			fromStream, err := Decode(bytes.NewReader([]byte(data)), ReadOptions{})
+			fromStream, err := Decode(t.Context(), bytes.NewReader([]byte(data)), ReadOptions{})
 			require.NoError(t, err)
 			require.Equal(t, m.Pix, fromStream.Pix)
 		})
@@ -59,12 +59,12 @@ func TestNetpbmOfAnyLargestValue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		maximum := rapid.IntRange(1, maxNetpbm).Draw(t, "maximum")
 		v := rapid.IntRange(0, maximum).Draw(t, "value")
-		m, err := Decode(bytes.NewReader(fmt.Appendf(nil, "P2 2 1 %d %d %d\n", maximum, v, maximum)), ReadOptions{})
+		m, err := Decode(t.Context(), bytes.NewReader(fmt.Appendf(nil, "P2 2 1 %d %d %d\n", maximum, v, maximum)), ReadOptions{})
 		require.NoError(t, err)
 		require.Equal(t, []float32{float32(v) / float32(maximum), 1}, m.Pix)
 		var b bytes.Buffer
-		require.NoError(t, Encode(&b, m, WriteOptions{}))
-		again, err := Decode(&b, ReadOptions{})
+		require.NoError(t, Encode(t.Context(), &b, m, WriteOptions{}))
+		again, err := Decode(t.Context(), &b, ReadOptions{})
 		require.NoError(t, err)
 		require.EqualValues(t, v, int(again.Pix[0]*float32(maximum)+0.5))
 	})

@@ -82,7 +82,7 @@ func TestOtherPartsAreNamedAndNoLongerAnnounced(t *testing.T) {
 				require.NotContains(t, xmp, word)
 			}
 			// A stream has the same picture, and is told of what stands right behind it.
-			s, err := Decode(bytes.NewReader(c.file), ReadOptions{})
+			s, err := Decode(t.Context(), bytes.NewReader(c.file), ReadOptions{})
 			require.NoError(t, err)
 			require.Equal(t, m.Pix, s.Pix)
 			require.Equal(t, len(m.Warnings) > 0, len(s.Warnings) > 0)

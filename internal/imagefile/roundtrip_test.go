@@ -58,8 +58,8 @@ func TestRoundTripOfRandomSizes(t *testing.T) {
 		m := testImage(rapid.IntRange(1, 40).Draw(t, "width"), rapid.IntRange(1, 40).Draw(t, "height"),
 			rapid.SampledFrom([]int{1, 3}).Draw(t, "channels"), depth, false)
 		var b bytes.Buffer
-		require.NoError(t, Encode(&b, m, WriteOptions{Format: f}))
-		got, err := Decode(&b, ReadOptions{})
+		require.NoError(t, Encode(t.Context(), &b, m, WriteOptions{Format: f}))
+		got, err := Decode(t.Context(), &b, ReadOptions{})
 		require.NoError(t, err)
 		require.Equal(t, m.Pix, got.Pix)
 		require.Equal(t, [3]int{m.Width, m.Height, m.Channels}, [3]int{got.Width, got.Height, got.Channels})
@@ -289,7 +289,7 @@ func TestEverySampleValueSurvivesFloat(t *testing.T) {
 func TestAlphaThatCannotBeStored(t *testing.T) {
 	for _, f := range []Format{JPEG, PFM, PPM, PNM} {
 		m := testImage(4, 4, 3, 8, true)
-		err := Encode(&bytes.Buffer{}, m, WriteOptions{Format: f})
+		err := Encode(t.Context(), &bytes.Buffer{}, m, WriteOptions{Format: f})
 		require.ErrorIs(t, err, ErrAlpha)
 		require.Nil(t, decode(t, encode(t, m, WriteOptions{Format: f, DropAlpha: true})).Alpha)
 		fillOpaque(m.Alpha)
@@ -307,7 +307,7 @@ func TestSamplesThatAreNotFinite(t *testing.T) {
 			}
 			m := testImage(4, 3, 3, 32, false)
 			m.Plane(1)[6] = float32(v)
-			err := Encode(&bytes.Buffer{}, m, WriteOptions{Format: f})
+			err := Encode(t.Context(), &bytes.Buffer{}, m, WriteOptions{Format: f})
 			require.ErrorIs(t, err, ErrNotFinite)
 			require.ErrorContains(t, err, "row 1, column 2, channel 1")
 		}
@@ -326,16 +326,16 @@ func TestInvalidImagesAndOptions(t *testing.T) {
 	} {
 		m := good()
 		spoil(m)
-		require.ErrorIs(t, Encode(&bytes.Buffer{}, m, WriteOptions{Format: PNG}), ErrInvalidImage, name)
+		require.ErrorIs(t, Encode(t.Context(), &bytes.Buffer{}, m, WriteOptions{Format: PNG}), ErrInvalidImage, name)
 		require.Nil(t, Losses(m, WriteOptions{Format: PNG}))
 	}
-	require.ErrorIs(t, Encode(&bytes.Buffer{}, nil, WriteOptions{Format: PNG}), ErrInvalidImage)
-	require.ErrorIs(t, Encode(&bytes.Buffer{}, good(), WriteOptions{}), ErrUnknownFormat)
-	require.ErrorIs(t, Encode(&bytes.Buffer{}, good(), WriteOptions{Format: 77}), ErrUnknownFormat)
-	require.ErrorContains(t, Encode(&bytes.Buffer{}, good(), WriteOptions{Format: WebP}), "not written")
-	require.ErrorContains(t, Encode(&bytes.Buffer{}, good(), WriteOptions{Format: PNG, Quality: 101}), "1 to 100")
+	require.ErrorIs(t, Encode(t.Context(), &bytes.Buffer{}, nil, WriteOptions{Format: PNG}), ErrInvalidImage)
+	require.ErrorIs(t, Encode(t.Context(), &bytes.Buffer{}, good(), WriteOptions{}), ErrUnknownFormat)
+	require.ErrorIs(t, Encode(t.Context(), &bytes.Buffer{}, good(), WriteOptions{Format: 77}), ErrUnknownFormat)
+	require.ErrorContains(t, Encode(t.Context(), &bytes.Buffer{}, good(), WriteOptions{Format: WebP}), "not written")
+	require.ErrorContains(t, Encode(t.Context(), &bytes.Buffer{}, good(), WriteOptions{Format: PNG, Quality: 101}), "1 to 100")
 	wide := newImage(65536, 1, 1, 8, false)
-	require.ErrorContains(t, Encode(&bytes.Buffer{}, wide, WriteOptions{Format: JPEG}), "65535")
+	require.ErrorContains(t, Encode(t.Context(), &bytes.Buffer{}, wide, WriteOptions{Format: JPEG}), "65535")
 }
 
 func TestEncodingIsDeterministic(t *testing.T) {

@@ -65,7 +65,7 @@ func TestStreamsAreReadAsFilesAre(t *testing.T) {
 			"never-ending":    io.MultiReader(bytes.NewReader(data), zeros{}),
 			"under a context": interruptibleReader{t.Context(), bytes.NewReader(data)},
 		} {
-			got, err := Decode(r, ReadOptions{})
+			got, err := Decode(t.Context(), r, ReadOptions{})
 			if wantErr != nil {
 				require.Error(t, err, "%s, %s", entry.Name(), name)
 				continue
@@ -108,7 +108,7 @@ func TestEndlessStreams(t *testing.T) {
 		"PFM: too large":        {[]byte("PF\n30000 30000\n-1\n"), 0, little, ErrTooManyPixels},
 	} {
 		r := &counter{r: io.MultiReader(bytes.NewReader(c.start), c.rest)}
-		m, err := Decode(r, ReadOptions{})
+		m, err := Decode(t.Context(), r, ReadOptions{})
 		require.Nil(t, m, name)
 		require.ErrorIs(t, err, c.want, name)
 		require.Less(t, r.n, c.most, name)
@@ -120,11 +120,11 @@ func TestStreamThatBreaksOff(t *testing.T) {
 	for _, name := range []string{"rgb8.png", "gray.jpg", "rgb8l.tif", "rgb8.bmp", "g16.pfm", "lossy.webp", "pal.gif"} {
 		data := testFile(t, name)
 		for _, n := range []int{0, 10, len(data) / 2, len(data) - 100} {
-			_, err := Decode(io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(cut)), ReadOptions{})
+			_, err := Decode(t.Context(), io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(cut)), ReadOptions{})
 			require.ErrorIs(t, err, cut, "%s after %d bytes", name, n)
 		}
 	}
-	_, err := Decode(idle{}, ReadOptions{})
+	_, err := Decode(t.Context(), idle{}, ReadOptions{})
 	require.ErrorIs(t, err, io.ErrNoProgress)
 }
 
@@ -138,7 +138,7 @@ func TestInterruptedStream(t *testing.T) {
 	silent, _ := io.Pipe()
 	data := testFile(t, "rgb8.png")
 	r := io.MultiReader(bytes.NewReader(data[:300]), callbackReader(cancel), silent)
-	_, err := DecodeContext(ctx, r, ReadOptions{})
+	_, err := Decode(ctx, r, ReadOptions{})
 	require.ErrorIs(t, err, context.Canceled)
 }
 

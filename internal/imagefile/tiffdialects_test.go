@@ -53,7 +53,7 @@ func TestRawPhotographsOfMakers(t *testing.T) {
 		whole := tiffOf(append(preview, sub...), map[uint16]uint32{tiffdir.TagSubIFDs: 0xABCDEF})
 		at := bytes.Index(whole, sub)
 		data := bytes.Replace(whole, []byte{0xEF, 0xCD, 0xAB, 0}, binary.LittleEndian.AppendUint32(nil, uint32(at)), 1)
-		_, err := Decode(bytes.NewReader(data), ReadOptions{})
+		_, err := Decode(t.Context(), bytes.NewReader(data), ReadOptions{})
 		if refused {
 			require.ErrorIs(t, err, ErrUnsupported)
 			require.ErrorContains(t, err, "camera's maker")
@@ -98,6 +98,6 @@ func TestHalfFloats(t *testing.T) {
 	require.Equal(t, 32, m.Depth)
 	require.Equal(t, []float32{1, -2, 0.333251953125, 0x1p-24, 65504, 0, 0x1p-14, -0x1p-24}, m.Pix[:8])
 	raw[1] = 0x7c
-	_, err := Decode(bytes.NewReader(tiffOf(raw, map[uint16]uint32{tiffdir.TagBitsPerSample: 16, tiffdir.TagSampleFormat: formatFloat})), ReadOptions{})
+	_, err := Decode(t.Context(), bytes.NewReader(tiffOf(raw, map[uint16]uint32{tiffdir.TagBitsPerSample: 16, tiffdir.TagSampleFormat: formatFloat})), ReadOptions{})
 	require.ErrorIs(t, err, ErrNotFinite)
 }

@@ -40,10 +40,10 @@ func TestFullDiskIsReported(t *testing.T) {
 		}
 		size := len(encode(t, m, WriteOptions{Format: f}))
 		for room := 0; room < size; room += 1 + size/50 {
-			require.ErrorIs(t, Encode(&disk{room}, m, WriteOptions{Format: f}), errFull, "%v after %d bytes", f, room)
+			require.ErrorIs(t, Encode(t.Context(), &disk{room}, m, WriteOptions{Format: f}), errFull, "%v after %d bytes", f, room)
 		}
-		require.ErrorIs(t, Encode(&disk{size - 1}, m, WriteOptions{Format: f}), errFull, f)
-		require.NoError(t, Encode(&disk{size}, m, WriteOptions{Format: f}))
+		require.ErrorIs(t, Encode(t.Context(), &disk{size - 1}, m, WriteOptions{Format: f}), errFull, f)
+		require.NoError(t, Encode(t.Context(), &disk{size}, m, WriteOptions{Format: f}))
 	}
 }
 
@@ -62,17 +62,17 @@ func TestWriteAndRead(t *testing.T) {
 	folder := t.TempDir()
 	m := testImage(9, 7, 3, 8, false)
 	path := filepath.Join(folder, "out.png")
-	require.NoError(t, Write(path, m, WriteOptions{}))
-	got, err := Read(path, ReadOptions{})
+	require.NoError(t, Write(t.Context(), path, m, WriteOptions{}))
+	got, err := Read(t.Context(), path, ReadOptions{})
 	require.NoError(t, err)
 	require.Equal(t, m.Pix, got.Pix)
 
-	err = Write(path, m, WriteOptions{})
+	err = Write(t.Context(), path, m, WriteOptions{})
 	require.ErrorIs(t, err, fs.ErrExist)
 	require.Equal(t, 1, strings.Count(err.Error(), path))
 	other := testImage(5, 5, 1, 8, false)
-	require.NoError(t, Write(path, other, WriteOptions{Overwrite: true}))
-	got, err = Read(path, ReadOptions{})
+	require.NoError(t, Write(t.Context(), path, other, WriteOptions{Overwrite: true}))
+	got, err = Read(t.Context(), path, ReadOptions{})
 	require.NoError(t, err)
 	require.Equal(t, other.Pix, got.Pix)
 	require.Equal(t, []string{"out.png"}, files(t, folder))
@@ -86,16 +86,16 @@ func TestWriteThatFailsLeavesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, err := range []error{
-		Write(filepath.Join(folder, "a.jpg"), m, WriteOptions{}),
-		Write(filepath.Join(folder, "a.webp"), m, WriteOptions{}),
-		Write(filepath.Join(folder, "a.gif"), m, WriteOptions{}),
-		Write(filepath.Join(folder, "a.txt"), m, WriteOptions{}),
-		Write(filepath.Join(folder, "a.png"), bad, WriteOptions{}),
-		Write(filepath.Join(folder, "a.png"), nil, WriteOptions{}),
-		Write(filepath.Join(folder, "a.png"), m, WriteOptions{Depth: 32}),
-		WriteContext(ctx, filepath.Join(folder, "a.png"), m, WriteOptions{}),
-		Write(filepath.Join(folder, "none", "a.png"), m, WriteOptions{}),
-		Write(folder, m, WriteOptions{Format: PNG}),
+		Write(t.Context(), filepath.Join(folder, "a.jpg"), m, WriteOptions{}),
+		Write(t.Context(), filepath.Join(folder, "a.webp"), m, WriteOptions{}),
+		Write(t.Context(), filepath.Join(folder, "a.gif"), m, WriteOptions{}),
+		Write(t.Context(), filepath.Join(folder, "a.txt"), m, WriteOptions{}),
+		Write(t.Context(), filepath.Join(folder, "a.png"), bad, WriteOptions{}),
+		Write(t.Context(), filepath.Join(folder, "a.png"), nil, WriteOptions{}),
+		Write(t.Context(), filepath.Join(folder, "a.png"), m, WriteOptions{Depth: 32}),
+		Write(ctx, filepath.Join(folder, "a.png"), m, WriteOptions{}),
+		Write(t.Context(), filepath.Join(folder, "none", "a.png"), m, WriteOptions{}),
+		Write(t.Context(), folder, m, WriteOptions{Format: PNG}),
 	} {
 		require.Error(t, err)
 		require.ErrorContains(t, err, folder)
@@ -123,7 +123,7 @@ func TestInterruptedWriteLeavesNothing(t *testing.T) {
 	for _, name := range []string{"a.png", "a.tif", "a.pfm", "a.bmp", "a.jpg"} {
 		path := filepath.Join(folder, name)
 		for left := 0; ; left++ {
-			err := WriteContext(&cancelling{context.Background(), left}, path, m, WriteOptions{})
+			err := Write(&cancelling{context.Background(), left}, path, m, WriteOptions{})
 			if err == nil {
 				require.Greater(t, left, 2)
 				break
@@ -147,15 +147,15 @@ func TestConcurrentUse(t *testing.T) {
 			for f := PNG; f <= PNM; f++ {
 				if f.CanWrite() && f != PGM { // which has no colours
 					var b bytes.Buffer
-					if err := Encode(&b, m, WriteOptions{Format: f}); err != nil {
+					if err := Encode(t.Context(), &b, m, WriteOptions{Format: f}); err != nil {
 						t.Error(err)
 					}
-					if _, err := Decode(&b, ReadOptions{}); err != nil {
+					if _, err := Decode(t.Context(), &b, ReadOptions{}); err != nil {
 						t.Error(err)
 					}
 				}
 			}
-			if err := Write(filepath.Join(folder, "same.tif"), m, WriteOptions{Overwrite: true}); err != nil {
+			if err := Write(t.Context(), filepath.Join(folder, "same.tif"), m, WriteOptions{Overwrite: true}); err != nil {
 				t.Error(err)
 			}
 		})

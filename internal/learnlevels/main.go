@@ -72,7 +72,7 @@ func photographs(ctx context.Context, folders []string) (*train.Pictures, error)
 			return nil, err
 		}
 		for _, e := range entries {
-			m, err := imagefile.ReadContext(ctx, filepath.Join(folder, e.Name()), imagefile.ReadOptions{})
+			m, err := imagefile.Read(ctx, filepath.Join(folder, e.Name()), imagefile.ReadOptions{})
 			if err != nil {
 				return nil, err
 			}

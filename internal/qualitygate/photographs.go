@@ -75,7 +75,7 @@ func readFolder(ctx context.Context, folder string) ([]photograph, error) {
 	}
 	var list []photograph
 	for _, e := range entries {
-		m, err := imagefile.ReadContext(ctx, filepath.Join(folder, e.Name()), imagefile.ReadOptions{})
+		m, err := imagefile.Read(ctx, filepath.Join(folder, e.Name()), imagefile.ReadOptions{})
 		if err != nil {
 			return nil, err
 		}

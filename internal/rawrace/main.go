@@ -55,7 +55,7 @@ func scenes(ctx context.Context, data string) ([][]float32, error) {
 			return nil, err
 		}
 		for _, f := range files {
-			m, err := imagefile.ReadContext(ctx, f, imagefile.ReadOptions{})
+			m, err := imagefile.Read(ctx, f, imagefile.ReadOptions{})
 			if err != nil {
 				return nil, err
 			}

@@ -51,7 +51,7 @@ func main() {
 }
 
 func race(reference, path string, sigma, alpha float64, runs int) error {
-	img, err := imagefile.Read(path, imagefile.ReadOptions{})
+	img, err := imagefile.Read(context.Background(), path, imagefile.ReadOptions{})
 	if err != nil {
 		return err
 	}

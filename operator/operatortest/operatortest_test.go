@@ -25,8 +25,7 @@ func differences(h, w int) operator.Host {
 			}
 			return nil
 		},
-		Adjoint: func(dst, src []float32) error {
-			clear(dst)
+		Adjoint: func(dst, src []float32) error { // dst holds zeros
 			for i, v := range src {
 				y, x := i/(w-1), i%(w-1)
 				dst[y*w+x+1] += v
@@ -89,6 +88,15 @@ func TestLinearFindsWhatIsWrong(t *testing.T) {
 			h.Adjoint = func(dst, src []float32) error {
 				err := adjoint(dst, src)
 				dst[0] = 0
+				return err
+			}
+		}, "the adjoint is not one"},
+		"a bound that hides the adjoint": {func(h *operator.Host) {
+			adjoint := h.Adjoint
+			h.Norm = 1e3
+			h.Adjoint = func(dst, src []float32) error {
+				err := adjoint(dst, src)
+				clear(dst)
 				return err
 			}
 		}, "the adjoint is not one"},

@@ -2,7 +2,7 @@
 (() => {
 	const id = name => document.getElementById(name);
 	const form = id("form"), field = name => form.elements[name];
-	const mostWorkers = 16;
+	const maxWorkers = 16;
 
 	// What a worker is made of, fetched once: from then on the page needs its server no more.
 	let parts = null, restorer = null, opened = null, queued = null;
@@ -268,7 +268,7 @@
 		if (event.dataTransfer.files[0]) open(event.dataTransfer.files[0]);
 	});
 
-	field("workers").value = Math.min(mostWorkers, navigator.hardwareConcurrency || 1);
+	field("workers").value = Math.min(maxWorkers, navigator.hardwareConcurrency || 1);
 	choices();
 	load().then(() => { if (queued) open(queued); }, error => {
 		show("");

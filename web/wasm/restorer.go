@@ -183,7 +183,7 @@ func (r *restorer) restore(q request, file []byte) error {
 	opt := imagefile.WriteOptions{Format: format}
 	if done.report.Unchanged && imagefile.Recoding(result, opt) == "" {
 		encoded.Write(r.file)
-	} else if err := imagefile.Encode(&encoded, result, opt); err != nil {
+	} else if err := imagefile.Encode(context.Background(), &encoded, result, opt); err != nil {
 		return err
 	}
 	written, pixels := giveBytes(encoded.Bytes()), giveBytes(pixelsOf(result.Pix, result.Channels))

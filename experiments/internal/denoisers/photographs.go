@@ -36,7 +36,7 @@ func Read(ctx context.Context, folder string, limit, crop int) ([]Photograph, er
 		case limit > 0 && len(list) == limit:
 			return fs.SkipAll
 		}
-		m, err := imagefile.ReadContext(ctx, path, imagefile.ReadOptions{})
+		m, err := imagefile.Read(ctx, path, imagefile.ReadOptions{})
 		if err != nil {
 			return err
 		}

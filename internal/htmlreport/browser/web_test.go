@@ -50,7 +50,7 @@ func photograph(t *testing.T, w, h int) []byte {
 		m.Pix[i] = float32(min(max(v, 0), 1))
 	}
 	var b bytes.Buffer
-	require.NoError(t, imagefile.Encode(&b, m, imagefile.WriteOptions{Format: imagefile.PNG}))
+	require.NoError(t, imagefile.Encode(t.Context(), &b, m, imagefile.WriteOptions{Format: imagefile.PNG}))
 	return b.Bytes()
 }
 
@@ -69,7 +69,7 @@ func native(t *testing.T, file []byte, run func(img *restore.Planar, options ...
 	result := m.Like()
 	result.Pix = out.Pix
 	var b bytes.Buffer
-	require.NoError(t, imagefile.Encode(&b, result, imagefile.WriteOptions{Format: m.Format}))
+	require.NoError(t, imagefile.Encode(t.Context(), &b, result, imagefile.WriteOptions{Format: m.Format}))
 	return b.Bytes()
 }
 

@@ -39,7 +39,7 @@ func deep(t *testing.T, w, h int) []byte {
 	require.NoError(t, err)
 	m.Depth, m.SourceDepth = 16, 16
 	var b bytes.Buffer
-	require.NoError(t, imagefile.Encode(&b, m, imagefile.WriteOptions{Format: imagefile.PNG}))
+	require.NoError(t, imagefile.Encode(t.Context(), &b, m, imagefile.WriteOptions{Format: imagefile.PNG}))
 	return b.Bytes()
 }
 
@@ -163,7 +163,8 @@ func TestWebGPUComplies(t *testing.T) {
 	folder := t.TempDir()
 	build := exec.Command("go", "test", "-c", "-ldflags=-s -w", "-o", filepath.Join(folder, "restore.wasm"), "./backend/webgpu")
 	build.Dir = "../../.."
-	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+	// The flags of web/build, so that packages of both are compiled once.
+	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOFLAGS=-trimpath -buildvcs=false -vet=off", "CGO_ENABLED=0")
 	said, err := build.CombinedOutput()
 	require.NoError(t, err, string(said))
 	root, err := exec.Command("go", "env", "GOROOT").Output()
