@@ -84,6 +84,6 @@ func TestContractionIsBelowOne(t *testing.T) {
 	y, k, phi := line(t, dev, 0.75, func(x float64) float64 { return x / 2 })
 	for _, q := range []float64{-0.1, 1, math.NaN(), math.Inf(1)} {
 		_, _, err := Solve(t.Context(), dev, y, k, phi, Options{Contraction: q})
-		require.ErrorContains(t, err, "contraction")
+		require.ErrorContains(t, err, "Contraction is out of range")
 	}
 }

@@ -273,6 +273,9 @@ type iteration struct {
 }
 
 func newIteration(dev backend.Device, y backend.Buffer, k operator.Linear, phi Denoiser, opt Options) (_ *iteration, err error) {
+	if dev == nil || y == nil || k == nil || phi == nil {
+		return nil, errors.New("pnp: an iteration needs a device, measurements, an operator and a denoiser")
+	}
 	norm, reason := k.Norm()
 	if !(norm > 0) || math.IsInf(norm, 0) {
 		return nil, fmt.Errorf("pnp: the operator's norm bound %v gives no step size", norm)
@@ -281,11 +284,8 @@ func newIteration(dev backend.Device, y backend.Buffer, k operator.Linear, phi D
 	if it.tau, err = opt.DataStep.choose(opt.Step, norm); err != nil {
 		return nil, err
 	}
-	if opt.MaxIterations < 0 || math.IsNaN(opt.Tolerance) || math.IsNaN(opt.InnerError) || opt.InnerError < 0 ||
-		!(it.peak > 0) || math.IsInf(it.peak, 1) ||
-		opt.Constraint > Unconstrained || opt.Acceleration > Anderson || opt.Memory < 0 || opt.Memory > MaxMemory || !(opt.Contraction >= 0 && opt.Contraction < 1) {
-		return nil, fmt.Errorf("pnp: options out of range: %d iterations, tolerance %v, inner error %v, constraint %d, peak %v, acceleration %d, memory %d, contraction %v",
-			opt.MaxIterations, opt.Tolerance, opt.InnerError, opt.Constraint, opt.Peak, opt.Acceleration, opt.Memory, opt.Contraction)
+	if err := opt.check(it.peak); err != nil {
+		return nil, err
 	}
 	s := y.Shape()
 	if h, w := k.Range(); s.N != 1 || s.H != h || s.W != w {
@@ -333,6 +333,30 @@ func newIteration(dev backend.Device, y backend.Buffer, k operator.Linear, phi D
 		constraint: it.set, peak: it.peak, acceleration: opt.Acceleration, contraction: opt.Contraction,
 	})
 	return it, nil
+}
+
+// check refuses what is outside its range. peak is the upper end of the box.
+func (o Options) check(peak float64) error {
+	for _, option := range []struct {
+		name  string
+		value any
+		fine  bool
+		want  string
+	}{
+		{"MaxIterations", o.MaxIterations, o.MaxIterations >= 0, "0 or more"},
+		{"Tolerance", o.Tolerance, !math.IsNaN(o.Tolerance), "a number"},
+		{"InnerError", o.InnerError, o.InnerError >= 0, "0 or more"},
+		{"Peak", o.Peak, peak > 0 && !math.IsInf(peak, 1), "a number above 0, within float32"},
+		{"Constraint", uint8(o.Constraint), o.Constraint <= Unconstrained, "UnitBox or Unconstrained"},
+		{"Acceleration", uint8(o.Acceleration), o.Acceleration <= Anderson, "Plain, Momentum, Halpern or Anderson"},
+		{"Memory", o.Memory, o.Memory >= 0 && o.Memory <= MaxMemory, fmt.Sprint("0 to ", MaxMemory)},
+		{"Contraction", o.Contraction, o.Contraction >= 0 && o.Contraction < 1, "0, or a number between 0 and 1"},
+	} {
+		if !option.fine {
+			return fmt.Errorf("pnp: the option %s is out of range: %v, want %s", option.name, option.value, option.want)
+		}
+	}
+	return nil
 }
 
 // peakOf returns the upper end of the box, as a device clips to it, where 0 stands for 1.

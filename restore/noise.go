@@ -3,6 +3,7 @@ package restore
 import (
 	"context"
 	"image"
+	"slices"
 
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/denoise"
@@ -65,6 +66,7 @@ func (p picture) noise(ctx context.Context, m denoising.Meter) (outcome.Estimate
 
 // Part returns the estimate for the rectangle r of the image.
 func (e NoiseEstimate) Part(r image.Rectangle) NoiseEstimate {
+	e.levels = e.maps()
 	for k, m := range e.levels {
 		if m == nil {
 			continue
@@ -90,6 +92,17 @@ func estimateOf(e outcome.Estimate) *NoiseEstimate {
 func (e *NoiseEstimate) inside() outcome.Estimate {
 	return outcome.Estimate{
 		Kind: outcome.NoiseKind(e.Kind), Sigma: e.Sigma, Levels: e.Levels, PerChannel: e.PerChannel, Reliable: e.Reliable, Note: e.Note,
-		ByDenoiser: e.levels,
+		ByDenoiser: e.maps(),
 	}
+}
+
+// maps returns the map for each kind of denoiser. One that the caller has put in the place of Levels is for all of them.
+func (e *NoiseEstimate) maps() [noise.Denoisers]*denoise.LevelMap {
+	maps := e.levels
+	if e.Levels != nil && !slices.Contains(maps[:], e.Levels) {
+		for k := range maps {
+			maps[k] = e.Levels
+		}
+	}
+	return maps
 }

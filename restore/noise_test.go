@@ -1,6 +1,7 @@
 package restore_test
 
 import (
+	"image"
 	"math"
 	"slices"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/cameranoise"
 	"github.com/averaged/imaging/internal/quality"
 	"github.com/averaged/imaging/restore"
@@ -264,5 +266,28 @@ func TestEstimateNoiseBetweenBars(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "white", e.Kind)
 		require.InEpsilon(t, 0.06, e.Sigma, 0.05)
+	}
+}
+
+// A map of the caller's own takes the place of the one that was measured, also in a part, and is checked.
+func TestOwnLevels(t *testing.T) {
+	x := noisy(still(64, 80), 0.1, 3)
+	measured, err := restore.EstimateNoise(x)
+	require.NoError(t, err)
+	method := restore.Method(weights.Fast)
+	own := measured
+	own.Levels = denoise.ConstantLevels(64, 80, 0)
+	for _, e := range []restore.NoiseEstimate{own, {Kind: "white", Sigma: 0.1, Levels: own.Levels}, own.Part(image.Rect(0, 0, 80, 64))} {
+		out, _, err := restore.Denoise(t.Context(), x, restore.Noise(e), method)
+		require.NoError(t, err)
+		require.InDeltaSlice(t, x.Pix, pixels(out), 1e-6)
+	}
+	out, _, err := restore.Denoise(t.Context(), x, restore.Noise(measured), method)
+	require.NoError(t, err)
+	require.Greater(t, fidelity(t, still(64, 80), out.(*restore.Planar)), 25.0)
+	for _, m := range []*denoise.LevelMap{denoise.ConstantLevels(64, 80, math.NaN()), denoise.ConstantLevels(16, 16, 0.1)} {
+		own.Levels = m
+		_, _, err = restore.Denoise(t.Context(), x, restore.Noise(own), method)
+		require.Error(t, err)
 	}
 }

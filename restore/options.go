@@ -110,7 +110,8 @@ func SigmaAuto() Option {
 }
 
 // Noise sets the result of an earlier EstimateNoise of the same image, so that the noise is not estimated again. For
-// a part of an image it takes NoiseEstimate.Part. Its Sigma must be finite and 0 or more.
+// a part of an image it takes NoiseEstimate.Part. Its Sigma must be finite and 0 or more. Its Levels may be a map of the
+// caller's own, for the size of the image.
 func Noise(e NoiseEstimate) Option {
 	return option{"Noise", func(c *request) error {
 		if !(e.Sigma >= 0) || math.IsInf(e.Sigma, 0) {

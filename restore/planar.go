@@ -62,7 +62,8 @@ func (p *Planar) Plane(c int) []float32 {
 // planes is the image as the packages inside see it. It shares the memory.
 func (p *Planar) planes() *imageplanes.Planes { return (*imageplanes.Planes)(p) }
 
-// Check returns an error unless the fields agree, Channels is 1 or 3, and every sample is finite.
+// Check returns an error unless the fields agree, Channels is 1 or 3, and every sample is finite and within ±1e18: float32
+// cannot hold the squares of larger ones.
 func (p *Planar) Check() error {
 	if p == nil {
 		return fmt.Errorf("restore: the image is a nil %T", p)
@@ -80,9 +81,9 @@ func (p *Planar) Check() error {
 		return fmt.Errorf("restore: %d opacities for an image of %d×%d pixels", len(p.Alpha), p.Width, p.Height)
 	}
 	for i, v := range p.Pix {
-		if v-v != 0 { // NaN or infinite
+		if !(v >= -1e18 && v <= 1e18) {
 			n := p.Width * p.Height
-			return fmt.Errorf("restore: the sample at column %d, row %d is %v", i%n%p.Width, i%n/p.Width, v)
+			return fmt.Errorf("restore: the sample at column %d, row %d is %v, want a number within ±1e18", i%n%p.Width, i%n/p.Width, v)
 		}
 	}
 	return nil

@@ -416,6 +416,17 @@ func TestPlanarIsAnImage(t *testing.T) {
 	require.Equal(t, []float32{0.25, 0.25, 0.25, 0.25}, p.Plane(2))
 }
 
+// A sample whose square float32 cannot hold is refused as itself, before a network meets it.
+func TestPlanarRefusesSamples(t *testing.T) {
+	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e19, -3e38} {
+		p := picture(1, 5, 4)
+		p.Pix[7] = float32(v)
+		_, err := restore.EstimateNoise(p)
+		require.ErrorContains(t, err, "the sample at column 3, row 1 is")
+		require.ErrorContains(t, err, "want a number within ±1e18")
+	}
+}
+
 // The picture that the documentation shows is the one that the code renders.
 func TestSceneFile(t *testing.T) {
 	f, err := os.Open("../testdata/scene.png")

@@ -61,6 +61,7 @@ func TestInitial(t *testing.T) {
 	path, _, err := r.Finish(t.Context(), testCard())
 	require.NoError(t, err)
 	require.NoError(t, r.Close())
+	require.NoError(t, r.Close(), "a second time")
 	f, err := weights.ReadFile(path)
 	require.NoError(t, err)
 	loaded, err := denoise.Load(t.Context(), dev, f)

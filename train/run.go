@@ -266,11 +266,15 @@ func (r *Run) Finish(ctx context.Context, card weights.Card) (string, denoise.Ce
 	return path, certificate, replaceFile(path, b)
 }
 
-// Close gives the device's memory back. It does not write a checkpoint.
+// Close gives the device's memory back. It does not write a checkpoint. A second Close does nothing.
 func (r *Run) Close() error {
 	r.trainer.release()
 	if r.metrics == nil {
 		return nil
 	}
-	return r.metrics.close()
+	err := r.metrics.close()
+	if errors.Is(err, os.ErrClosed) {
+		return nil
+	}
+	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/coarsenoise"
 	"github.com/averaged/imaging/internal/noise"
 	"github.com/averaged/imaging/internal/parallel"
 )
@@ -96,38 +97,60 @@ func Kernel(ctx context.Context, pix []float32, channels, h, w int, opt Options)
 	if err != nil {
 		return nil, err
 	}
-	zeros, err := p.shaped(ctx)
+	shapes, err := p.shapes(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return p.better(ctx, zeros)
+	e, _, err := p.kernel(ctx, shapes)
+	return e, p.end(err)
 }
 
-// free estimates the kernel from coarse to fine.
-func (p photo) free(ctx context.Context) (*Estimate, error) {
+// end reports that the work is done, unless there was an error.
+func (p photo) end(err error) error {
+	if err != nil || p.opt.Progress == nil {
+		return err
+	}
+	return p.opt.Progress(backend.Progress{Fraction: 1})
+}
+
+// kernel estimates the kernel from coarse to fine. The last steps begin with what is found, or with one of the shapes
+// if that explains the photograph better: shaped.
+func (p photo) kernel(ctx context.Context, shapes []Shape) (found *Estimate, shaped bool, err error) {
 	h, w := p.whole.v.h, p.whole.v.w
-	found := &Estimate{Sigma: p.sigma, Halves: 1}
+	found = &Estimate{Sigma: p.sigma, Halves: 1}
 	largest := p.largest()
 	switch {
 	case min(h, w) < minImage:
-		return found.nothing(fmt.Sprintf("the photograph has %d×%d pixels, too few to show a kernel", w, h))
+		found, err = found.nothing(fmt.Sprintf("the photograph has %d×%d pixels, too few to show a kernel", w, h))
+		return found, false, err
 	case largest < 1:
-		return found.nothing("kernels of one sample are no blur")
+		found, err = found.nothing("kernels of one sample are no blur")
+		return found, false, err
 	}
 	pool := parallel.New(p.opt.Threads)
 	defer pool.Close()
 	e := p.estimation(ctx, pool)
 	s, parts, err := e.find(func(reach int) []part { return pieces(p.whole, reach) }, largest)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	if err := found.judge(e, s, parts, Shape{}); err != nil {
-		return nil, err
+	for _, shape := range shapes {
+		t := drawn(shape, max(s.r, min(int(math.Ceil(shape.Length/2+shape.Radius))+3, largest)), 0, 0)
+		others := pieces(p.whole, t.r)
+		if better, err := e.explainedBetter(others, t, s, 0); err != nil {
+			return nil, false, err
+		} else if better {
+			s, parts, shaped = t, others, true
+		}
 	}
-	if p.opt.Progress != nil {
-		return found, p.opt.Progress(backend.Progress{Fraction: 1})
+	if e.sigma, err = p.noiseUnder(ctx, pool, s); err != nil {
+		return nil, false, err
 	}
-	return found, nil
+	found.Sigma = e.sigma
+	if err := found.judge(e, s, parts); err != nil {
+		return nil, false, err
+	}
+	return found, shaped, nil
 }
 
 // photo is a photograph as the estimates of all kinds of blur start from it.
@@ -192,9 +215,26 @@ func noiseIn(p part) (float64, error) {
 	return m.Sigma, err
 }
 
-// judge makes the result of the kernel that was found in the parts. If they showed a shape, and the one that fits them is another,
-// found remains without a kernel.
-func (found *Estimate) judge(e *estimation, s support, parts []part, seen Shape) error {
+// noiseUnder is the noise level under a kernel. Cameras and JPEG leave noise that is stronger at low frequencies, and where noiseIn
+// measures, at high ones, hardly any. Only a kernel says where the blur has left nothing else. A level that is given remains.
+func (p photo) noiseUnder(ctx context.Context, pool *parallel.Pool, s support) (float64, error) {
+	if p.opt.Sigma != 0 {
+		return p.sigma, nil
+	}
+	k, err := s.kernel()
+	if err != nil {
+		return 0, err
+	}
+	one := deblur.Grid{Rows: 1, Columns: 1, Kernels: []deblur.Kernel{k}}
+	n, err := coarsenoise.Measure(ctx, pool, [][]float32{p.whole.v.pix}, p.whole.v.h, p.whole.v.w, one)
+	if err != nil || !n.Coarse(p.sigma) {
+		return p.sigma, err
+	}
+	return n.Highest, nil
+}
+
+// judge makes the result of the kernel that was found in the parts.
+func (found *Estimate) judge(e *estimation, s support, parts []part) error {
 	levels, err := e.levels(parts, 0, s.r)
 	if err != nil {
 		return err
@@ -230,10 +270,7 @@ func (found *Estimate) judge(e *estimation, s support, parts []part, seen Shape)
 	if found.Variation, found.Spreads, err = e.variation(parts, s); err != nil {
 		return err
 	}
-	if found.Shape = seen; seen.Kind == Free {
-		found.Shape = m.simple(s)
-	}
-	if found.Shape.narrow() {
+	if found.Shape = m.simple(s); found.Shape.narrow() {
 		_, err := found.nothing("") // noise left islands around a kernel like those of sharp photographs
 		return err
 	}
@@ -244,7 +281,7 @@ func (found *Estimate) judge(e *estimation, s support, parts []part, seen Shape)
 	}
 	if found.Shape.Kind != Free {
 		shape, fits, err := e.fitting(levels, found.Shape, free)
-		if err != nil || seen.Kind != Free && !shape.like(seen) {
+		if err != nil {
 			return err
 		}
 		if found.Shape = shape; !fits {
@@ -349,10 +386,10 @@ func grey(pix []float32, channels, h, w int) part {
 	for c, weight := range brightness(channels) {
 		for i, v := range pix[c*n : (c+1)*n] {
 			p.v.pix[i] += weight * v
-			if v >= Brightest || v <= darkest {
+			if v >= coarsenoise.Brightest || v <= darkest {
 				p.clipped.pix[i] = 1
 			}
-			if v >= Brightest {
+			if v >= coarsenoise.Brightest {
 				p.lamps.pix[i] = 1
 			}
 		}
@@ -377,11 +414,8 @@ func noiseOfGrey(channels int) float64 {
 	return math.Sqrt(square)
 }
 
-// Brighter and darker samples count as clipped.
-const (
-	Brightest = 1 - 1.5/255
-	darkest   = 0.25 / 255
-)
+// darkest is the value up to which a sample counts as clipped at black.
+const darkest = 0.25 / 255
 
 // meter returns the function that reports work done, in samples of each step.
 func meter(progress backend.ProgressFunc, h, w int) func(float64) error {

@@ -100,9 +100,9 @@ func estimated(t *testing.T, p plane, opt Options) *Estimate {
 }
 
 // leaveWhole skips a test of what comes out for whole photographs where a run with -short is one for
-// the race detector, under which each takes half a minute. TestAnySizeHasAResult and
-// TestThreadsChangeNoBit go through all that is concurrent in such a run: they reach 86.6 % of the
-// statements, all tests 87.4.
+// the race detector, under which each takes half a minute. What is concurrent are loops over rows and over squares of
+// spectra: TestThreadsChangeNoBit, TestGridThreadsChangeNoBit, TestThreadsChangeNoSpectrum and
+// TestNoTurnIsFoundInLinesOfText race them.
 func leaveWhole(t *testing.T) {
 	if testing.Short() {
 		t.Skip("an estimate of a whole photograph takes half a minute under the race detector: go test ./... makes it, and -short small ones alone")
@@ -196,6 +196,46 @@ func TestAnySizeHasAResult(t *testing.T) {
 	}
 }
 
+// Noise that a camera has smoothed is hardly there at high frequencies, and is found under the kernel.
+func TestSmoothedNoiseIsSeen(t *testing.T) {
+	k, err := deblur.Shake(15, 4)
+	require.NoError(t, err)
+	soft, err := deblur.Gaussian(0.9)
+	require.NoError(t, err)
+	y := photograph(t, still(), k, 0)
+	white := newPlane(y.h+soft.H-1, y.w+soft.W-1)
+	random := rand.New(rand.NewPCG(3, 4))
+	for i := range white.pix {
+		white.pix[i] = float32(0.5 + 0.06*random.NormFloat64())
+	}
+	for i, v := range photograph(t, white, soft, 0).pix {
+		y.pix[i] += v - 0.5
+	}
+	measured, err := noiseIn(part{v: y})
+	require.NoError(t, err)
+	require.Less(t, measured, calm)
+	p := photo{whole: part{v: y}, sigma: measured}
+	pool := parallel.New(1)
+	defer pool.Close()
+	level, err := p.noiseUnder(t.Context(), pool, supportOf(k, 12))
+	require.NoError(t, err)
+	require.Greater(t, level, 0.01)
+	p.opt.Sigma = 0.002
+	p.sigma = 0.002
+	level, err = p.noiseUnder(t.Context(), pool, supportOf(k, 12))
+	require.NoError(t, err)
+	require.Equal(t, 0.002, level, "a level that is given is all")
+	// White noise is measured well where photographs are smooth.
+	y = photograph(t, still(), k, 0.01)
+	if measured, err = noiseIn(part{v: y}); err != nil {
+		t.Fatal(err)
+	}
+	p = photo{whole: part{v: y}, sigma: measured}
+	level, err = p.noiseUnder(t.Context(), pool, supportOf(k, 12))
+	require.NoError(t, err)
+	require.Equal(t, measured, level)
+}
+
 func TestWrongInputIsRefused(t *testing.T) {
 	ctx := context.Background()
 	nan := make([]float32, 900)
@@ -214,7 +254,7 @@ func TestWrongInputIsRefused(t *testing.T) {
 
 func TestItStopsWhenAsked(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := still()
+	p := still().crop(60, 60, 120, 140)
 	last := 0.0
 	_, err := Kernel(ctx, p.pix, 1, p.h, p.w, Options{Progress: func(p backend.Progress) error {
 		require.GreaterOrEqual(t, p.Fraction, last)
@@ -226,9 +266,13 @@ func TestItStopsWhenAsked(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	require.Greater(t, last, 0.0)
 
-	stop := errors.New("stop")
-	_, err = Kernel(context.Background(), p.pix, 1, p.h, p.w, Options{Progress: func(backend.Progress) error { return stop }})
+	stop, calls := errors.New("stop"), 0
+	_, err = Kernel(context.Background(), p.pix, 1, p.h, p.w, Options{Progress: func(backend.Progress) error {
+		calls++
+		return stop
+	}})
 	require.ErrorIs(t, err, stop)
+	require.Equal(t, 1, calls)
 }
 
 func TestThreadsChangeNoBit(t *testing.T) {

@@ -232,6 +232,7 @@ func TestShapeHasToFit(t *testing.T) {
 // Where the sharp image repeats, a part of the kernel may as well be a period away: the kernel without that island explains the
 // photograph as well. An island of the true kernel stays.
 func TestIslandsHaveToExplainMore(t *testing.T) {
+	leaveWhole(t)
 	const period, r, share = 16, 20, 0.3
 	pool := parallel.New(1)
 	defer pool.Close()
@@ -287,6 +288,7 @@ func TestExtent(t *testing.T) {
 
 // A shape becomes as narrow as the photograph asks for, but no narrower than kernels can be made.
 func TestShapeThatBecomesNarrow(t *testing.T) {
+	leaveWhole(t)
 	pool := parallel.New(0)
 	defer pool.Close()
 	v := still()

@@ -41,9 +41,7 @@ func Grid(ctx context.Context, pix []float32, channels, h, w int, common deblur.
 	}
 	pool := parallel.New(opt.Threads)
 	defer pool.Close()
-	e := p.estimation(ctx, pool)
 	c := newCells(p.whole, g.Rows, g.Columns, reach)
-	e.tell = meter(opt.Progress, len(c.parts)*c.parts[0].v.h, c.parts[0].v.w)
 	s := newSupport(reach)
 	for i, v := range common.Weights {
 		y, x := i/common.W-common.CY+reach, i%common.W-common.CX+reach
@@ -54,6 +52,11 @@ func Grid(ctx context.Context, pix []float32, channels, h, w int, common deblur.
 	if s.normalise() == 0 {
 		return g, fmt.Errorf("estimate: the common kernel is too wide for a grid of %d×%d kernels in a photograph of %d×%d samples", g.Rows, g.Columns, w, h)
 	}
+	if p.sigma, err = p.noiseUnder(ctx, pool, s); err != nil {
+		return g, err
+	}
+	e := p.estimation(ctx, pool)
+	e.tell = meter(opt.Progress, len(c.parts)*c.parts[0].v.h, c.parts[0].v.w)
 	if err := e.cells(c, s); err != nil {
 		return g, err
 	}

@@ -9,12 +9,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/coarsenoise"
 	"github.com/averaged/imaging/internal/parallel"
 )
 
 // A shake pays where it blurred the photograph: with noise and without, sharpened, with glints that are steeper than any kernel
 // leaves them, and with a lamp. It does not in a sharp photograph, nor does another shake in a shaken one.
 func TestPays(t *testing.T) {
+	leaveWhole(t)
 	pool := parallel.New(2)
 	defer pool.Close()
 	k, err := deblur.Shake(11, 3)
@@ -25,7 +27,7 @@ func TestPays(t *testing.T) {
 	pays := func(v plane, k deblur.Kernel, sigma float64) bool {
 		p := part{v, newPlane(v.h, v.w), newPlane(v.h, v.w)}
 		for i, a := range v.pix {
-			if a >= Brightest {
+			if a >= coarsenoise.Brightest {
 				p.clipped.pix[i], p.lamps.pix[i] = 1, 1
 			}
 		}

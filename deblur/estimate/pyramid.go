@@ -169,7 +169,7 @@ func (e *estimation) find(parts func(reach int) []part, largest int) (support, [
 			continue
 		}
 		filled = false
-		if better, err := e.explainedBetter(others, t, s); err != nil {
+		if better, err := e.explainedBetter(others, t, s, halfSize); err != nil {
 			return s, nil, err
 		} else if better {
 			s, of, reach = t, others, wider
@@ -190,9 +190,9 @@ func (e *estimation) find(parts func(reach int) []part, largest int) (support, [
 	return s, of, nil
 }
 
-// explainedBetter says whether the objective at half size is smaller of the kernel s than of one that reaches no farther.
-func (e *estimation) explainedBetter(parts []part, s, than support) (bool, error) {
-	levels, err := e.levels(parts, halfSize, s.r)
+// explainedBetter says whether the objective at scale i is smaller of the kernel s than of one that reaches no farther.
+func (e *estimation) explainedBetter(parts []part, s, than support, i int) (bool, error) {
+	levels, err := e.levels(parts, i, s.r)
 	if err != nil {
 		return false, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 
-	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/fft"
 	"github.com/averaged/imaging/internal/parallel"
@@ -55,17 +54,24 @@ func Blur(ctx context.Context, pix []float32, channels, h, w int, opt Options) (
 	if err != nil {
 		return nil, nil, err
 	}
-	zeros, err := p.shaped(ctx)
+	shapes, err := p.shapes(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	if zeros == nil {
-		if t, err := p.turn(ctx); t != nil || err != nil {
-			return t, nil, err
+	var e *Estimate
+	if len(shapes) > 0 {
+		shaped := false
+		if e, shaped, err = p.kernel(ctx, shapes); shaped || err != nil {
+			return nil, e, p.end(err)
 		}
 	}
-	e, err := p.better(ctx, zeros)
-	return nil, e, err
+	if t, err := p.turn(ctx); t != nil || err != nil {
+		return t, nil, err
+	}
+	if e == nil {
+		e, _, err = p.kernel(ctx, nil)
+	}
+	return nil, e, p.end(err)
 }
 
 // The squares of a photograph in which a turn is looked for have a side of turnSquare samples, or of a share 1/turnSquares of its
@@ -92,15 +98,10 @@ func (p photo) turn(ctx context.Context) (*Turned, error) {
 	if t.Motion, err = e.turnAbout(p.whole, t.Y, t.X, (p.opt.Size-1)/2); err != nil {
 		return nil, err
 	}
-	if p.opt.Progress != nil {
-		if err := p.opt.Progress(backend.Progress{Fraction: 1}); err != nil {
-			return nil, err
-		}
-	}
 	if t.Motion.Poses == nil {
 		return nil, nil
 	}
-	return t, nil
+	return t, p.end(nil)
 }
 
 // maxPolar is how many samples an image of angles and radii may have. A larger photograph is made smaller before.

@@ -24,9 +24,6 @@ const (
 	widthOfDisk = 2.5
 	// minSquares is how many squares there have to be. What edges a few have is not yet a power law.
 	minSquares = 6
-	// sameShape is by how much the logarithm of the size, or the angle in radians, may change when the shape is fitted to a
-	// sharp image.
-	sameShape = 0.1
 )
 
 // zerosSquares are the sides of the squares in which zeros are looked for, and the shortest motion for each. The shortest have few
@@ -36,9 +33,8 @@ var zerosSquares = []struct {
 	first float64
 }{{128, 5}, {256, 20}}
 
-// shaped estimates the kernel of a photograph whose power spectra show the zeros of an even motion or a disk. It returns nil if
-// they show none, and if the shape that the photograph asks for, with the sharp image under that, is another one.
-func (p photo) shaped(ctx context.Context) (*Estimate, error) {
+// shapes returns the even motions and disks whose zeros the power spectra of the photograph show.
+func (p photo) shapes(ctx context.Context) (all []Shape, err error) {
 	pool := parallel.New(p.opt.Threads)
 	defer pool.Close()
 	parts := pieces(p.whole, p.largest())
@@ -50,15 +46,11 @@ func (p photo) shaped(ctx context.Context) (*Estimate, error) {
 		if err != nil {
 			return nil, err
 		}
-		if seen.Kind == Free {
-			continue
-		}
-		found, err := p.confirmed(ctx, pool, parts, seen)
-		if found != nil || err != nil {
-			return found, err
+		if seen.Kind != Free {
+			all = append(all, seen)
 		}
 	}
-	return nil, nil
+	return all, nil
 }
 
 // seen returns the shape whose zeros the squares of parts show, of the width of a motion of first or more, or Free.
@@ -77,50 +69,6 @@ func (p photo) seen(ctx context.Context, pool *parallel.Pool, parts []part, side
 		return Shape{}, nil
 	}
 	return common(all).shape(first, float64(min(2*p.largest(), side/2))), ctx.Err()
-}
-
-// confirmed is the estimate that begins with a shape that was seen, or nil if the photograph asks for another shape.
-func (p photo) confirmed(ctx context.Context, pool *parallel.Pool, parts []part, seen Shape) (*Estimate, error) {
-	found := &Estimate{Sigma: p.sigma, Halves: 1}
-	reach := int(math.Ceil(seen.Length/2+seen.Radius)) + 3
-	err := found.judge(p.estimation(ctx, pool), drawn(seen, min(reach, p.largest()), 0, 0), parts, seen)
-	if err != nil || found.Kernel.Weights == nil || found.Shape.Kind == None {
-		return nil, err
-	}
-	return found, nil
-}
-
-// better estimates the kernel from coarse to fine, and returns it or the one that was found by zeros, if not nil: the one with the
-// smaller objective of the last steps. Nearly straight shakes have zeros, too.
-func (p photo) better(ctx context.Context, zeros *Estimate) (*Estimate, error) {
-	free, err := p.free(ctx)
-	if zeros == nil || err != nil {
-		return free, err
-	}
-	pool := parallel.New(p.opt.Threads)
-	defer pool.Close()
-	e := p.estimation(ctx, pool)
-	reach := max(zeros.Kernel.H, zeros.Kernel.W, free.Kernel.H, free.Kernel.W) / 2
-	levels, err := e.levels(pieces(p.whole, reach), 0, reach)
-	if err != nil {
-		return nil, err
-	}
-	var misfit [2]float64
-	for i, found := range []*Estimate{zeros, free} {
-		if misfit[i], err = e.objective(levels, supportOf(found.Kernel, reach), lastEdgesFor(p.sigma)); err != nil {
-			return nil, err
-		}
-	}
-	if misfit[0] <= misfit[1] {
-		return zeros, nil
-	}
-	return free, nil
-}
-
-// like says whether two shapes are the same within sameShape.
-func (s Shape) like(t Shape) bool {
-	angle := math.Abs(math.Remainder(s.Angle-t.Angle, 180)) * math.Pi / 180
-	return s.Kind == t.Kind && angle <= sameShape && math.Abs(math.Log((s.Length+s.Radius)/(t.Length+t.Radius))) <= sameShape
 }
 
 // common is one spectrum: the mean of those with most power, half of all, each divided by its geometric mean. A blur that is the

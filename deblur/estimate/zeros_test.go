@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/parallel"
 )
@@ -54,17 +53,14 @@ func TestZerosAreSeen(t *testing.T) {
 	}
 }
 
-// From zeros a kernel is estimated where the way from coarse to fine does not lead to it.
-func TestShapedFindsLongMotions(t *testing.T) {
+// Zeros show a kernel where the way from coarse to fine does not lead to it.
+func TestLongMotions(t *testing.T) {
 	leaveWhole(t)
 	k, err := deblur.Motion(26, 45)
 	require.NoError(t, err)
 	v := photograph(t, still(), k, 0.01)
-	p, err := newPhoto(t.Context(), v.pix, 1, v.h, v.w, Options{})
+	e, err := Kernel(t.Context(), v.pix, 1, v.h, v.w, Options{})
 	require.NoError(t, err)
-	e, err := p.shaped(t.Context())
-	require.NoError(t, err)
-	require.NotNil(t, e)
 	require.InDelta(t, 26, e.Shape.Length, 1)
 	require.InDelta(t, 45, e.Shape.Angle, 2)
 	want, err := e.Shape.Kernel()
@@ -72,42 +68,21 @@ func TestShapedFindsLongMotions(t *testing.T) {
 	require.Equal(t, want, e.Kernel)
 }
 
-// A shape that the photograph does not confirm is not taken, and the progress of what is tried then goes on from there.
-func TestShapeIsConfirmed(t *testing.T) {
+// A shape that explains the photograph worse than what is found from coarse to fine changes nothing.
+func TestShapesHaveToExplainMore(t *testing.T) {
 	leaveWhole(t)
 	k, err := deblur.Shake(15, 2)
 	require.NoError(t, err)
 	v := photograph(t, still(), k, 0.01)
-	last := 0.0
-	p, err := newPhoto(t.Context(), v.pix, 1, v.h, v.w, Options{Size: 31, Progress: func(p backend.Progress) error {
-		require.GreaterOrEqual(t, p.Fraction, last)
-		last = p.Fraction
-		return nil
-	}})
+	p, err := newPhoto(t.Context(), v.pix, 1, v.h, v.w, Options{Size: 31})
 	require.NoError(t, err)
-	pool := parallel.New(0)
-	defer pool.Close()
-	e, err := p.confirmed(t.Context(), pool, pieces(p.whole, p.largest()), Shape{Kind: Motion, Length: 8, Angle: 20})
+	want, _, err := p.kernel(t.Context(), nil)
 	require.NoError(t, err)
-	require.Nil(t, e)
-	require.Positive(t, last)
-	e, err = p.free(t.Context())
+	require.Equal(t, Free, want.Shape.Kind)
+	got, shaped, err := p.kernel(t.Context(), []Shape{{Kind: Motion, Length: 8, Angle: 20}, {Kind: Disk, Radius: 4}})
 	require.NoError(t, err)
-	require.Equal(t, Free, e.Shape.Kind)
-	require.Equal(t, 1.0, last)
-
-	// A kernel is kept if it explains the photograph better than the one that is found from coarse to fine.
-	p, err = newPhoto(t.Context(), v.pix, 1, v.h, v.w, Options{Size: 31})
-	require.NoError(t, err)
-	wrong := &Estimate{Shape: Shape{Kind: Motion, Length: 8, Angle: 20}}
-	wrong.Kernel, err = wrong.Shape.Kernel()
-	require.NoError(t, err)
-	better, err := p.better(t.Context(), wrong)
-	require.NoError(t, err)
-	require.Equal(t, e.Kernel, better.Kernel)
-	better, err = p.better(t.Context(), &Estimate{Kernel: k})
-	require.NoError(t, err)
-	require.Equal(t, k, better.Kernel)
+	require.False(t, shaped)
+	require.Equal(t, want, got)
 }
 
 // The response is that of the kernels that package deblur makes, but for what samples do to them.
@@ -161,15 +136,4 @@ func TestMisfitOfColouredNoise(t *testing.T) {
 		require.Less(t, right, s.misfit(2, 0, none))
 		require.Less(t, right, s.misfit(2, fall+1.5, none))
 	})
-}
-
-// Two shapes are the same by numbers, not by how they are written.
-func TestLike(t *testing.T) {
-	motion := Shape{Kind: Motion, Length: 20, Angle: 179}
-	require.True(t, motion.like(Shape{Kind: Motion, Length: 21, Angle: 2}))
-	require.False(t, motion.like(Shape{Kind: Motion, Length: 23, Angle: 179}))
-	require.False(t, motion.like(Shape{Kind: Motion, Length: 20, Angle: 10}))
-	require.False(t, motion.like(Shape{}))
-	require.True(t, Shape{Kind: Disk, Radius: 5}.like(Shape{Kind: Disk, Radius: 5.3}))
-	require.False(t, Shape{Kind: Disk, Radius: 5}.like(Shape{Kind: Disk, Radius: 6}))
 }

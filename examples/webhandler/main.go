@@ -6,21 +6,24 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"image"
 	_ "image/jpeg"
 	"image/png"
+	"io"
 	"log"
 	"net/http"
 	"time"
 
+	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/restore"
 )
 
-// largest is the number of bytes that a request may have.
-const largest = 32 << 20
+// A request may have so many bytes, and its picture so many pixels: a file of a few kilobytes can hold billions of them.
+const largest, pixels = 32 << 20, 40e6
 
 func main() {
 	address := flag.String("address", "127.0.0.1:8080", "where to listen")
@@ -40,15 +43,32 @@ func handler(r *restore.Restorer, within time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		ctx, cancel := context.WithTimeout(request.Context(), within)
 		defer cancel()
-		img, _, err := image.Decode(http.MaxBytesReader(w, request.Body, largest))
+		file, err := io.ReadAll(http.MaxBytesReader(w, request.Body, largest))
+		if err != nil {
+			http.Error(w, "the file is too large, or did not arrive", http.StatusRequestEntityTooLarge)
+			return
+		}
+		size, _, err := image.DecodeConfig(bytes.NewReader(file))
 		if err != nil {
 			http.Error(w, "this is no picture", http.StatusBadRequest)
+			return
+		}
+		if size.Height > 0 && size.Width > pixels/size.Height {
+			http.Error(w, "the picture has too many pixels", http.StatusRequestEntityTooLarge)
+			return
+		}
+		img, _, err := image.Decode(bytes.NewReader(file))
+		if err != nil {
+			http.Error(w, "the picture is broken", http.StatusBadRequest)
 			return
 		}
 		out, _, err := r.Denoise(ctx, img)
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
-			http.Error(w, "the picture is too large", http.StatusServiceUnavailable)
+			http.Error(w, "the picture takes too long", http.StatusServiceUnavailable)
+			return
+		case errors.Is(err, backend.ErrOutOfMemory):
+			http.Error(w, "the server is busy", http.StatusServiceUnavailable)
 			return
 		case err != nil:
 			http.Error(w, err.Error(), http.StatusInternalServerError)

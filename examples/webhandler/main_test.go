@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/binary"
+	"hash/crc32"
 	"image/png"
 	"net/http"
 	"net/http/httptest"
@@ -30,6 +32,9 @@ func TestHandler(t *testing.T) {
 		{time.Minute, string(picture), http.StatusOK, "image/png"},
 		{time.Nanosecond, string(picture), http.StatusServiceUnavailable, "text/plain; charset=utf-8"},
 		{time.Minute, "<svg>", http.StatusBadRequest, "text/plain; charset=utf-8"},
+		{time.Minute, string(picture[:len(picture)/2]), http.StatusBadRequest, "text/plain; charset=utf-8"},
+		{time.Minute, string(bomb()), http.StatusRequestEntityTooLarge, "text/plain; charset=utf-8"},
+		{time.Minute, strings.Repeat(" ", largest+1), http.StatusRequestEntityTooLarge, "text/plain; charset=utf-8"},
 	} {
 		answer := httptest.NewRecorder()
 		handler(r, c.within).ServeHTTP(answer, httptest.NewRequest("POST", "/denoise", strings.NewReader(c.body)))
@@ -41,4 +46,12 @@ func TestHandler(t *testing.T) {
 			require.Equal(t, smallpicture.Size, out.Bounds().Size())
 		}
 	}
+}
+
+// bomb is the beginning of a small file that holds 10⁸ pixels.
+func bomb() []byte {
+	chunk := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32([]byte("IHDR"), 10000), 10000)
+	chunk = append(chunk, 8, 6, 0, 0, 0)
+	file := binary.BigEndian.AppendUint32([]byte("\x89PNG\r\n\x1a\n"), 13)
+	return binary.BigEndian.AppendUint32(append(file, chunk...), crc32.ChecksumIEEE(chunk))
 }

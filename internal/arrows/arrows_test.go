@@ -54,7 +54,7 @@ var table = map[string]row{
 	// The parts of restore, which opens the image before them and closes it after them.
 	"internal/deblurring": {code: []string{
 		"deblur", "deblur/estimate", "denoise", "denoise/refute", "operator", "tv", "pnp", "backend",
-		"internal/denoising", "internal/fft", "internal/imageplanes", "internal/inverse", "internal/meter", "internal/networks", "internal/outcome", "internal/parallel", "internal/strength",
+		"internal/coarsenoise", "internal/denoising", "internal/fft", "internal/imageplanes", "internal/inverse", "internal/meter", "internal/networks", "internal/outcome", "internal/parallel", "internal/strength",
 	}, tests: []string{"internal/synthetic", "weights", "weights/open"}},
 	"internal/denoising": {code: []string{
 		"denoise", "tv", "pnp", "backend", "weights",
@@ -86,9 +86,9 @@ var table = map[string]row{
 	"pnp":     {code: []string{"averaged", "operator", "backend", gonum}, tests: []string{"internal/devicetest"}},
 	// Raw photographs.
 	"raw": {code: []string{"internal/demosaic", "internal/dng", "internal/imagefile", "internal/matrix3"}, tests: []string{"internal/cameranoise"}},
-	// The kernel of a photograph, and internal/noise because white noise in it says how far to trust its edges.
+	// The kernel of a photograph, and internal/noise and internal/coarsenoise because noise in it says how far to trust its edges.
 	"deblur/estimate": {
-		code: []string{"backend", "deblur", "internal/fft", "internal/noise", "internal/parallel", "internal/symmetry", gonum},
+		code: []string{"backend", "deblur", "internal/coarsenoise", "internal/fft", "internal/noise", "internal/parallel", "internal/symmetry", gonum},
 	},
 	// A blur and downsampling: the one that builds on another.
 	"upscale": {
@@ -192,6 +192,7 @@ var table = map[string]row{
 	// noise is in internal/denoising.
 	"internal/noise":        {code: []string{"backend", "weights", "internal/devicequeue", "internal/nn/ondevice", "internal/nn/tensors", "internal/parallel"}, tests: []string{"backend/cpu", "weights/open", "internal/cameranoise", "internal/synthetic"}},
 	"internal/losslessjpeg": {},
+	"internal/coarsenoise":  {code: []string{"deblur", "internal/fft", "internal/parallel", "internal/strength"}},
 	"internal/sensornoise":  {},
 	"internal/rawdenoise":   {code: []string{"raw", "internal/anscombe", "internal/demosaic", "internal/noise", "internal/sensornoise"}, tests: []string{"internal/cameranoise"}},
 	"internal/response":     {},
@@ -208,7 +209,7 @@ var table = map[string]row{
 	"examples/deblur":                {code: []string{"restore", "deblur"}, tests: []string{"examples/internal/smallpicture"}},
 	"examples/owndenoiser":           {code: []string{"restore"}, tests: []string{"examples/internal/smallpicture"}},
 	"examples/ownoperator":           {code: []string{"restore", "operator"}, tests: []string{"examples/internal/smallpicture", "operator/operatortest"}},
-	"examples/webhandler":            {code: []string{"restore"}, tests: []string{"examples/internal/smallpicture"}},
+	"examples/webhandler":            {code: []string{"restore", "backend"}, tests: []string{"examples/internal/smallpicture"}},
 	"examples/internal/smallpicture": {code: []string{testify}},
 
 	// The paper's experiments. Nothing imports them but themselves.

@@ -68,11 +68,17 @@ func open(t require.TestingT, workers int, fail error, options ...spread.Option)
 
 func TestCompliance(t *testing.T) {
 	var all atomic.Int64
-	backendtest.Run(t, func(t testing.TB) backend.Device {
+	open := func(t testing.TB) backend.Device {
 		d, jobs := open(t, 3, nil, spread.MinWork(0))
 		t.Cleanup(func() { all.Add(jobs.Load()) })
 		return d
-	}, backendtest.Operations()...)
+	}
+	if testing.Short() { // all else is the host's; go test ./... has it
+		backendtest.RunOnly(t, open, "Description", "NewFilter", "UpdateFilter", "Convolve", "ConvolveAdjoint", "AddAdjoint", "ConvolutionGrid",
+			"GradientFlow", "Concurrency")
+	} else {
+		backendtest.Run(t, open, backendtest.Operations()...)
+	}
 	require.Positive(t, all.Load(), "the work was spread")
 }
 
