@@ -44,8 +44,8 @@ var levelMixture = []struct {
 	kind  string
 	share float64
 }{
-	{"camera", 0.22}, {"white", 0.12}, {"brightness", 0.04}, {"grey", 0.06}, {"tinted", 0.05},
-	{"exposure", 0.05}, {"resized", 0.10}, {"grain", 0.05}, {"speckle", 0.04}, {"uneven", 0.06}, {"framed", 0.03},
+	{"camera", 0.27}, {"white", 0.12}, {"brightness", 0.04}, {"grey", 0.06}, {"tinted", 0.05},
+	{"exposure", 0.05}, {"resized", 0.10}, {"speckle", 0.04}, {"uneven", 0.06}, {"framed", 0.03},
 	{"clean", 0.06}, {"texture", 0.07}, {"drawing", 0.05},
 }
 
@@ -135,9 +135,6 @@ func CropOf(set *train.Pictures, seed uint64, only string) (kind string, noisy, 
 		}
 	case "resized":
 		noisy, clean, err = resized(set, c, r)
-	case "grain":
-		clean = scene()
-		noisy, err = stored(synthetic.Grain(clean, side, side, level(0.2), between(0, 1.2), math.Pow(r.Float64(), 2), r.Uint64()))
 	case "speckle":
 		clean = scene()
 		noisy, err = stored(synthetic.Speckle(clean, 2*level(0.25), r.Uint64()))

@@ -30,28 +30,6 @@ func grey(n int, v float32) []float32 {
 	return p
 }
 
-func TestGrain(t *testing.T) {
-	const h, w = 120, 150
-	n := h * w
-	middle := grey(3*n, 0.5)
-	for _, radius := range []float64{0, 0.7, 1.2} {
-		g := Grain(middle, h, w, 0.1, radius, 0, 3)
-		require.InEpsilon(t, 0.1, deviation(middle, g), 0.04, "radius %g", radius)
-		require.Equal(t, g[:n], g[n:2*n], "no colour")
-		// Noise that was smoothed by a Gaussian has the correlation exp(−1/4radius²).
-		require.InDelta(t, math.Exp(-1/(4*radius*radius+1e-9)), neighbours(middle, g, w), 0.04, "radius %g", radius)
-	}
-	colour := Grain(middle, h, w, 0.1, 0.7, 1, 3)
-	require.InEpsilon(t, 0.1, deviation(middle, colour), 0.04)
-	red, green := make([]float32, n), make([]float32, n)
-	for i := range n {
-		red[i], green[i] = colour[i]-0.5, colour[n+i]-0.5
-	}
-	require.InDelta(t, math.Sqrt2*0.1, deviation(red, green), 0.01, "planes are independent")
-	black := grey(3*n, 0)
-	require.InEpsilon(t, math.Sqrt(0.1)*0.1, deviation(black, Grain(black, h, w, 0.1, 0.7, 0, 3)), 0.05)
-}
-
 func TestSpeckle(t *testing.T) {
 	for _, v := range []float32{0, 0.2, 0.8} {
 		clean := grey(20000, v)
