@@ -191,8 +191,11 @@ func learn(path, output, initial string, keep float64, c levellearning.NetConfig
 	for i, crop := range all {
 		if i%heldOut == 0 {
 			held = append(held, crop)
-		} else {
-			learned = append(learned, crop)
+			continue
+		}
+		learned = append(learned, crop)
+		if crop.Kind == "clean" || crop.Kind == "texture" {
+			learned = append(learned, crop) // twice: they tell noise from what looks like it
 		}
 	}
 	fmt.Fprintf(os.Stderr, "%d crops, and %d held out\n", len(learned), len(held))

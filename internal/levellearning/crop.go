@@ -44,8 +44,9 @@ var levelMixture = []struct {
 	kind  string
 	share float64
 }{
-	{"camera", 0.36}, {"white", 0.18}, {"brightness", 0.05}, {"grey", 0.09}, {"tinted", 0.07},
-	{"exposure", 0.07}, {"clean", 0.06}, {"texture", 0.07}, {"drawing", 0.05},
+	{"camera", 0.27}, {"white", 0.12}, {"brightness", 0.04}, {"grey", 0.06}, {"tinted", 0.05},
+	{"exposure", 0.05}, {"resized", 0.10}, {"speckle", 0.04}, {"uneven", 0.06}, {"framed", 0.03},
+	{"clean", 0.06}, {"texture", 0.07}, {"drawing", 0.05},
 }
 
 // CropOf draws crop number seed of some pictures, of one kind unless only is empty: what is photographed,
@@ -132,6 +133,24 @@ func CropOf(set *train.Pictures, seed uint64, only string) (kind string, noisy, 
 		if r.Float64() < 0.7 {
 			noisy = synthetic.Rounded(noisy, 255)
 		}
+	case "resized":
+		noisy, clean, err = resized(set, c, r)
+	case "speckle":
+		clean = scene()
+		noisy, err = stored(synthetic.Speckle(clean, 2*level(0.25), r.Uint64()))
+	case "uneven":
+		clean = scene()
+		high := level(0.3)
+		noisy, err = stored(synthetic.Uneven(clean, side, side, high*math.Exp(-between(0, math.Log(8))), high, r.Uint64()))
+	case "framed":
+		noisy, clean, err = photograph(false)
+		if r.Float64() < 0.5 {
+			clean = scene()
+			noisy, err = stored(synthetic.White(clean, level(0.2), r.Uint64()))
+		}
+		if err == nil {
+			frame(noisy, clean, synthetic.Drawing(r.Uint64(), side, side), side, r)
+		}
 	case "clean":
 		clean = scene()
 		if r.Float64() < 0.4 {
@@ -153,6 +172,50 @@ func CropOf(set *train.Pictures, seed uint64, only string) (kind string, noisy, 
 		noisy = clean
 	}
 	return kind, noisy, clean, err
+}
+
+// resized draws a photograph with noise that was enlarged or reduced afterwards, so that neighbours share noise.
+func resized(set *train.Pictures, c train.Config, r *rand.Rand) (noisy, clean []float32, err error) {
+	factor := math.Exp((r.Float64()*2 - 1) * math.Log(2))
+	side := int(math.Round(cropSide / factor))
+	if r.Float64() < 0.5 {
+		c.Crop = side
+		noisy, clean, err = c.Photograph(set, false, r)
+	} else {
+		clean = set.Scene(r, side)
+		root := math.Sqrt(0.01) + (math.Sqrt(0.3)-math.Sqrt(0.01))*r.Float64()
+		noisy = synthetic.White(clean, root*root, r.Uint64())
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.Float64() < 0.5 {
+		if noisy, err = cameranoise.Compressed(clipLevels(noisy), side, side, cameranoise.JPEG{Quality: 75 + r.IntN(24), Subsampling: cameranoise.Subsampling(r.IntN(3))}); err != nil {
+			return nil, nil, err
+		}
+	}
+	cubic := r.Float64() < 0.7
+	noisy = synthetic.Resized(noisy, side, side, cropSide, cropSide, cubic)
+	clean = synthetic.Resized(clean, side, side, cropSide, cropSide, cubic)
+	switch u := r.Float64(); {
+	case u < 0.5:
+		noisy = synthetic.Rounded(noisy, 255)
+	default:
+		noisy, err = cameranoise.Compressed(noisy, cropSide, cropSide, cameranoise.JPEG{Quality: 75 + r.IntN(24), Subsampling: cameranoise.Subsampling(r.IntN(3))})
+	}
+	return noisy, clean, err
+}
+
+// frame replaces what is outside a random rectangle by a drawing, in a photograph with noise and in the one without.
+func frame(noisy, clean, drawing []float32, side int, r *rand.Rand) {
+	top, left := r.IntN(side/2), r.IntN(side/2)
+	bottom, right := top+side/2+r.IntN(side/2-top), left+side/2+r.IntN(side/2-left)
+	for i, v := range drawing {
+		y, x := i%(side*side)/side, i%side
+		if y < top || y >= bottom || x < left || x >= right {
+			noisy[i], clean[i] = v, v
+		}
+	}
 }
 
 func clipLevels(pix []float32) []float32 {
