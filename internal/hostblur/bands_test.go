@@ -18,12 +18,12 @@ func TestBandsAreTheWhole(t *testing.T) {
 	defer pool.Close()
 	kernels, err := fft.Selected()
 	require.NoError(t, err)
-	divided := map[backend.Boundary]int{}
-	rapid.Check(t, func(t *rapid.T) {
+	divided := 0
+	compare := func(t *rapid.T, boundary backend.Boundary) {
 		number := func(from, to int, name string) int { return rapid.IntRange(from, to).Draw(t, name) }
 		s := backend.BlurSpec{
-			KH: number(1, 9, "kh"), KW: number(1, 7, "kw"), H: number(20, 300, "h"), W: number(7, 20, "w"),
-			Boundary: rapid.SampledFrom([]backend.Boundary{backend.Valid, backend.Circular, backend.Zero, backend.Reflect}).Draw(t, "boundary"),
+			KH: number(1, 9, "kh"), KW: number(1, 7, "kw"), H: number(100, 300, "h"), W: number(7, 20, "w"),
+			Boundary: boundary,
 		}
 		s.CY, s.CX = number(0, s.KH-1, "cy"), number(0, s.KW-1, "cx")
 		s.Kernel = rapid.SliceOfN(rapid.Float32Range(-1, 1), s.KH*s.KW, s.KH*s.KW).Draw(t, "kernel")
@@ -31,9 +31,9 @@ func TestBandsAreTheWhole(t *testing.T) {
 		require.NoError(t, s.Check())
 		sums := New(s)
 		s.Method = backend.FourierBlur
-		bands := newBlur(s, number(s.W, 100*s.W, "largest"))
+		bands := newBlur(s, number(s.H/8, s.H, "rows at once")*(s.W/2+1))
 		if bands.bands.count > 1 {
-			divided[s.Boundary]++
+			divided++
 			require.LessOrEqual(t, bands.bands.overlap(), 2)
 		}
 		require.NoError(t, sums.Prepare(kernels, pool))
@@ -66,8 +66,13 @@ func TestBandsAreTheWhole(t *testing.T) {
 		require.NoError(t, sums.ApplyAdjoint(pool, planes, want, y))
 		require.NoError(t, bands.ApplyAdjoint(pool, planes, got, y))
 		same(want, got, size)
-	})
-	require.Len(t, divided, 4, "images in bands, by boundary: %v", divided)
+	}
+	for _, boundary := range []backend.Boundary{backend.Valid, backend.Circular, backend.Zero, backend.Reflect} {
+		divided = 0
+		rapid.Check(t, func(t *rapid.T) { compare(t, boundary) })
+		t.Logf("%v: %d images in bands", boundary, divided)
+		require.Positive(t, divided, boundary)
+	}
 }
 
 // A photograph of 24 megapixels is blurred in bands, also by a preconditioner of 249×185 weights, with at most a tenth of the memory

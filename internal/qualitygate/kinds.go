@@ -71,6 +71,19 @@ var kinds = []kind{
 	{"hot-pixels", 16, 4, impulse("hot-pixels", func(pix []float32, r *rand.Rand) []float32 {
 		return synthetic.HotPixels(pix, 3, 0.001+0.004*r.Float64(), r.Uint64())
 	})},
+	{"resized", 24, 6, resized},
+	{"speckle", 24, 4, func(p *photographs, i int) (*picture, error) {
+		s := sceneOf("speckle", p, i)
+		sigma := []float64{0.06, 0.12, 0.2}[i%3]
+		noisy := synthetic.Rounded(synthetic.Speckle(s.Pix, sigma, seedOf("speckle", i)), 255)
+		return &picture{name: fmt.Sprintf("%s %.2f", s.name, sigma), input: like(s, noisy), truth: s.Planar, largest: 255}, nil
+	}},
+	{"uneven", 24, 6, func(p *photographs, i int) (*picture, error) {
+		s := sceneOf("uneven", p, i)
+		high := []float64{0.04, 0.08, 0.13}[i%3]
+		noisy := synthetic.Rounded(synthetic.Uneven(s.Pix, s.Height, s.Width, high/5, high, seedOf("uneven", i)), 255)
+		return &picture{name: fmt.Sprintf("%s to %.2f", s.name, high), input: like(s, noisy), truth: s.Planar, largest: 255}, nil
+	}},
 	{"clean", 96, 16, func(p *photographs, i int) (*picture, error) {
 		return unharmed(sceneOf("clean", p, i)), nil
 	}},
@@ -311,6 +324,22 @@ func lowRange(p *photographs, i int) (*picture, error) {
 	low.peak = 1. / part
 	low.beside = full
 	return &low, nil
+}
+
+// resized has white noise, and was enlarged or reduced afterwards, so that neighbours share noise.
+func resized(p *photographs, i int) (*picture, error) {
+	by := []float64{0.7, 1.2, 2}[i%3]
+	sigma := []float64{0.03, 0.06, 0.1}[i/3%3]
+	seed := seedOf("resized", i)
+	s := crop(photographOf("resized", p, i), int(math.Round(cropHeight/by)), int(math.Round(cropWidth/by)), seed)
+	to := func(pix []float32) *restore.Planar {
+		pix = synthetic.Resized(pix, s.Height, s.Width, cropHeight, cropWidth, i%2 == 0)
+		return planar(synthetic.Rounded(pix, 255), cropHeight, cropWidth)
+	}
+	return &picture{
+		name: fmt.Sprintf("%s %.2f by %.1f", s.name, sigma, by), largest: 255,
+		input: to(synthetic.White(s.Pix, sigma, seed)), truth: to(s.Pix),
+	}, nil
 }
 
 func impulse(kind string, damage func([]float32, *rand.Rand) []float32) func(*photographs, int) (*picture, error) {
