@@ -112,7 +112,7 @@ func TestMemoryByChannel(t *testing.T) {
 
 // Large images in colour are divided, grey and small ones are not.
 func TestByChannel(t *testing.T) {
-	require.False(t, byChannel(backend.Image(3, 321, 481)))
-	require.True(t, byChannel(backend.Image(3, 4000, 6000)))
-	require.False(t, byChannel(backend.Image(1, math.MaxInt16, math.MaxInt16)))
+	require.False(t, ByChannel(backend.Image(3, 321, 481)))
+	require.True(t, ByChannel(backend.Image(3, 4000, 6000)))
+	require.False(t, ByChannel(backend.Image(1, math.MaxInt16, math.MaxInt16)))
 }

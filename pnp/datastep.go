@@ -138,9 +138,9 @@ func (it *iteration) approach(ctx context.Context) (errorBound float64, err erro
 	return errorBound, nil
 }
 
-// byChannel tells whether the data step works on one channel of an image of that shape after the other: its own images are
+// ByChannel tells whether the data step works on one channel of an image of that shape after the other: its own images are
 // then a third as large. Large images alone gain from that.
-func byChannel(s backend.Shape) bool {
+func ByChannel(s backend.Shape) bool {
 	return s.C >= roomsOfPart && AutomaticMemory(s.Len()) < DefaultMemory
 }
 

@@ -372,7 +372,7 @@ func peakOf(peak float64) float64 {
 
 // prepare allocates what the data step and the acceleration need.
 func (it *iteration) prepare(opt Options, norm float64) (err error) {
-	if err = it.divide(byChannel(it.x.Shape())); err != nil {
+	if err = it.divide(ByChannel(it.x.Shape())); err != nil {
 		return err
 	}
 	if opt.DataStep == ProximalStep {

@@ -160,6 +160,7 @@ func (d *deblurrer) checkOwn() (err error) {
 
 func (d *deblurrer) ownFiles() []string { return []string{d.kernelFile} }
 
+// ofFile keeps the option for the estimates of the blur, which take few options. The iteration does not need it.
 func (d *deblurrer) ofFile(m *imagefile.Image) []restore.Option {
 	d.compression = compressionOf(m)
 	return nil
@@ -249,10 +250,7 @@ func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...rest
 
 // memory is that of an iteration. Of a photograph with clipped samples there are also which, and room for two channels.
 func (d *deblurrer) memory(m *imagefile.Image) int64 {
-	bytes := d.batchFlags.memory(m)
-	if m.Channels == 3 && pnp.AutomaticMemory(len(m.Pix)) < pnp.DefaultMemory {
-		bytes = memoryByChannel(len(m.Pix))
-	}
+	bytes := memoryOfDeblurring(len(m.Pix), pnp.ByChannel(backend.Image(m.Channels, m.Height, m.Width)))
 	if slices.Max(m.Pix) >= 1 {
 		bytes += 4 * int64(len(m.Pix)+2*m.Width*m.Height)
 	}

@@ -57,7 +57,7 @@ func TestDeblurWithoutKernel(t *testing.T) {
 // A JPEG has noise that its samples alone do not show. Both commands count it.
 func TestKernelsOfAJPEG(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a kernel is estimated in the tests of deblur/estimate too; this takes long in portable Go")
+		t.Skip("three kernels are estimated, which takes long under the race detector and in portable Go: go test ./... makes it")
 	}
 	m := fromHere(t, blurredStill)[0]
 	m.Crop(200, 220, 60, 80)

@@ -120,15 +120,12 @@ const largeImage = 4e6
 
 // memoryOfDeblurring is what deblurring by a network holds at once, in bytes, which is the most that a
 // restoration does: some seven images of 32-bit samples, the points of its acceleration, two images each, and
-// what does not depend on their size. Below it every allocation would have garbage collected.
-func memoryOfDeblurring(samples int) int64 {
-	const all, sample = 420e6, 30.5
-	return int64(all + (sample+2*4*float64(pnp.AutomaticMemory(samples)))*float64(samples))
-}
-
-// memoryByChannel is that of a large photograph in colour, whose data step works on one channel after the other.
-func memoryByChannel(samples int) int64 {
-	const all, sample = 300e6, 20.7
+// what does not depend on their size; less if the data step works by channel (pnp.ByChannel). Below it every allocation would have garbage collected.
+func memoryOfDeblurring(samples int, byChannel bool) int64 {
+	all, sample := 420e6, 30.5
+	if byChannel {
+		all, sample = 300e6, 20.7
+	}
 	return int64(all + (sample+2*4*float64(pnp.AutomaticMemory(samples)))*float64(samples))
 }
 

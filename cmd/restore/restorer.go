@@ -52,7 +52,7 @@ func (b *batchFlags) ownFiles() []string                       { return nil }
 func (b *batchFlags) ofFile(*imagefile.Image) []restore.Option { return nil }
 func (b *batchFlags) frame(string, *imagefile.Image) error     { return nil }
 func (b *batchFlags) describe(*outcome)                        {}
-func (b *batchFlags) memory(m *imagefile.Image) int64          { return memoryOfDeblurring(len(m.Pix)) }
+func (b *batchFlags) memory(m *imagefile.Image) int64          { return memoryOfDeblurring(len(m.Pix), false) }
 
 // compressionOf is the option about how an image that was read was compressed, if that is known.
 func compressionOf(m *imagefile.Image) []restore.Option {

@@ -12,7 +12,6 @@ import (
 type bands struct {
 	count, stride int
 	reach         int // rows of the kernel, less one
-	height        int // of the extended image
 }
 
 // largestSpectrum is how many complex numbers the spectrum of an image may have that is transformed as a whole, and those of a band.
@@ -25,7 +24,7 @@ const moreWork = 1.1
 // newBands cuts so many extended rows for a kernel of size rows into the bands with the least work, of which each has the period that is
 // returned. There is one if the whole is small enough, or bands that are add too much work.
 func newBands(height, size, width, largest int) (b bands, period int) {
-	b = bands{count: 1, stride: height, reach: size - 1, height: height}
+	b = bands{count: 1, stride: height, reach: size - 1}
 	period = fft.GoodSize(height)
 	work := func(count, period int) float64 {
 		return float64(count*period) * math.Log2(float64(period)*float64(width))
@@ -48,52 +47,30 @@ func newBands(height, size, width, largest int) (b bands, period int) {
 // overlap is how many bands have the same row, at most.
 func (b bands) overlap() int { return 1 + (b.reach+b.stride-1)/b.stride }
 
-// from hands over the rows of bands of the extended image, to those of the blurred one.
-func (b bands) from(extended fft.Rows) fft.Rows {
+// read hands over the rows of bands of an image, which begin lead rows before their stride: 0 of the extended image, and
+// reach of the blurred one, for the adjoint.
+func (b bands) read(image fft.Rows, lead int) fft.Rows {
 	if b.count == 1 {
-		return extended
+		return image
 	}
-	return fft.Rows{H: b.stride + b.reach, W: extended.W, Row: func(i, y int, row []float32) {
-		if y += i % b.count * b.stride; y < extended.H {
-			extended.Row(i/b.count, y, row)
+	return fft.Rows{H: b.stride + b.reach, W: image.W, Row: func(i, y int, row []float32) {
+		if y += i%b.count*b.stride - lead; y >= 0 && y < image.H {
+			image.Row(i/b.count, y, row)
 		} else {
 			clear(row)
 		}
 	}}
 }
 
-func (b bands) to(blurred fft.Rows) fft.Rows {
+// write takes the rows of bands of an image that are right, which come behind lead rows that wrap around: 0 of the blurred image,
+// and reach of the extended one, for the adjoint.
+func (b bands) write(image fft.Rows, lead int) fft.Rows {
 	if b.count == 1 {
-		return blurred
+		return image
 	}
-	return fft.Rows{H: min(b.stride, blurred.H), W: blurred.W, Row: func(i, y int, row []float32) {
-		if y += i % b.count * b.stride; y < blurred.H {
-			blurred.Row(i/b.count, y, row)
-		}
-	}}
-}
-
-// backFrom and backTo are those of the adjoint. The rows of a band of the extended image come behind those that wrap around.
-func (b bands) backFrom(blurred fft.Rows) fft.Rows {
-	if b.count == 1 {
-		return blurred
-	}
-	return fft.Rows{H: b.stride + b.reach, W: blurred.W, Row: func(i, y int, row []float32) {
-		if y += i%b.count*b.stride - b.reach; y >= 0 && y < blurred.H {
-			blurred.Row(i/b.count, y, row)
-		} else {
-			clear(row)
-		}
-	}}
-}
-
-func (b bands) backTo(extended fft.Rows) fft.Rows {
-	if b.count == 1 {
-		return extended
-	}
-	return fft.Rows{H: b.stride + b.reach, W: extended.W, Row: func(i, y int, row []float32) {
-		if at := i%b.count*b.stride + y - b.reach; y >= b.reach && at < extended.H {
-			extended.Row(i/b.count, at, row)
+	return fft.Rows{H: lead + min(b.stride, image.H), W: image.W, Row: func(i, y int, row []float32) {
+		if at := i%b.count*b.stride + y - lead; y >= lead && at < image.H {
+			image.Row(i/b.count, at, row)
 		}
 	}}
 }

@@ -103,7 +103,7 @@ func (b *Blur) Apply(pool *parallel.Pool, planes int, dst, src []float32) error 
 		convolveDirectly(pool, planes, rowsInto(dst, h, w), extended, b.direct.taps)
 		return nil
 	}
-	return b.fourier.Apply(pool, planes*b.bands.count, b.bands.to(rowsInto(dst, h, w)), b.bands.from(extended), false)
+	return b.fourier.Apply(pool, planes*b.bands.count, b.bands.write(rowsInto(dst, h, w), 0), b.bands.read(extended, 0), false)
 }
 
 // ApplyAdjoint sets dst = Kᵀ·src, plane by plane.
@@ -115,7 +115,7 @@ func (b *Blur) ApplyAdjoint(pool *parallel.Pool, planes int, dst, src []float32)
 	f := b.newFold(dst, planes)
 	if b.method == backend.DirectBlur {
 		convolveDirectly(pool, planes, f.rows(), surrounded(rowsFrom(src, h, w), b.spec.KH-1, b.spec.KW-1), b.direct.mirrored)
-	} else if err := b.fourier.Apply(pool, planes*b.bands.count, b.bands.backTo(f.rows()), b.bands.backFrom(rowsFrom(src, h, w)), true); err != nil {
+	} else if err := b.fourier.Apply(pool, planes*b.bands.count, b.bands.write(f.rows(), b.bands.reach), b.bands.read(rowsFrom(src, h, w), b.bands.reach), true); err != nil {
 		return err
 	}
 	pool.For(planes, f.finish)

@@ -82,7 +82,7 @@ func CropOf(set *train.Pictures, seed uint64, only string) (kind string, noisy, 
 		case u < 0.65:
 			return synthetic.Rounded(clipLevels(pix), 255), nil
 		default:
-			return cameranoise.Compressed(clipLevels(pix), side, side, cameranoise.JPEG{Quality: 60 + r.IntN(39), Subsampling: cameranoise.Subsampling(r.IntN(3))})
+			return cameranoise.Compressed(clipLevels(pix), side, side, anyJPEG(r, 60))
 		}
 	}
 	// kept is what a file without noise holds, which is to come back: some are grey, some were saved as JPEG.
@@ -93,7 +93,7 @@ func CropOf(set *train.Pictures, seed uint64, only string) (kind string, noisy, 
 		if r.Float64() < 0.6 {
 			return pix, nil
 		}
-		return cameranoise.Compressed(pix, side, side, cameranoise.JPEG{Quality: 75 + r.IntN(24), Subsampling: cameranoise.Subsampling(r.IntN(3))})
+		return cameranoise.Compressed(pix, side, side, anyJPEG(r, 75))
 	}
 	switch kind {
 	case "camera":
@@ -190,20 +190,23 @@ func resized(set *train.Pictures, c train.Config, r *rand.Rand) (noisy, clean []
 		return nil, nil, err
 	}
 	if r.Float64() < 0.5 {
-		if noisy, err = cameranoise.Compressed(clipLevels(noisy), side, side, cameranoise.JPEG{Quality: 75 + r.IntN(24), Subsampling: cameranoise.Subsampling(r.IntN(3))}); err != nil {
+		if noisy, err = cameranoise.Compressed(clipLevels(noisy), side, side, anyJPEG(r, 75)); err != nil {
 			return nil, nil, err
 		}
 	}
 	cubic := r.Float64() < 0.7
 	noisy = synthetic.Resized(noisy, side, side, cropSide, cropSide, cubic)
 	clean = synthetic.Resized(clean, side, side, cropSide, cropSide, cubic)
-	switch u := r.Float64(); {
-	case u < 0.5:
-		noisy = synthetic.Rounded(noisy, 255)
-	default:
-		noisy, err = cameranoise.Compressed(noisy, cropSide, cropSide, cameranoise.JPEG{Quality: 75 + r.IntN(24), Subsampling: cameranoise.Subsampling(r.IntN(3))})
+	if r.Float64() < 0.5 {
+		return synthetic.Rounded(noisy, 255), clean, nil
 	}
+	noisy, err = cameranoise.Compressed(noisy, cropSide, cropSide, anyJPEG(r, 75))
 	return noisy, clean, err
+}
+
+// anyJPEG draws a quality from worst to 98, and a subsampling.
+func anyJPEG(r *rand.Rand, worst int) cameranoise.JPEG {
+	return cameranoise.JPEG{Quality: worst + r.IntN(99-worst), Subsampling: cameranoise.Subsampling(r.IntN(3))}
 }
 
 // frame replaces what is outside a random rectangle by a drawing, in a photograph with noise and in the one without.
