@@ -126,7 +126,11 @@ func memoryOfDeblurring(samples int, byChannel bool) int64 {
 	if byChannel {
 		all, sample = 300e6, 20.7
 	}
-	return int64(all + (sample+2*4*float64(pnp.AutomaticMemory(samples)))*float64(samples))
+	points := 2 * 4 * float64(pnp.AutomaticMemory(samples))
+	if points == 0 { // a residual of one channel
+		points = 4. / 3
+	}
+	return int64(all + (sample+points)*float64(samples))
 }
 
 // memoryOfDenoising is what denoising by a network with a guide holds at once, in bytes, and room for the garbage of a tile. While the
