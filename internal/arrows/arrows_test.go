@@ -45,8 +45,13 @@ var table = map[string]row{
 		"backend", "backend/cpu", "backend/cuda", "backend/vulkan", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights", "weights/research",
 		"internal/cameranoise", "internal/curves", "internal/degradation", "internal/dng", "internal/evaluation", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/imageplanes", "internal/kernelimage", "internal/maskimage", "internal/networks", "internal/openfile", "internal/quality",
 		"web",
-		cobra, pflag, xTerm,
+		"cmd/restore/internal/manual", "cmd/restore/internal/reportpage", "cmd/restore/internal/terminal",
+		cobra, pflag,
 	}, tests: []string{"denoise/dncnn", "internal/metadata", "internal/vulkan/vulkantest"}},
+	// Parts of the command line, none of which knows of it.
+	"cmd/restore/internal/manual":     {code: []string{cobra, pflag}},
+	"cmd/restore/internal/reportpage": {code: []string{"restore", "backend", "deblur", "pnp", "internal/htmlreport", "internal/imagefile"}},
+	"cmd/restore/internal/terminal":   {code: []string{xTerm}},
 	"restore": {code: []string{
 		"raw", "denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "pnp", "backend", "backend/cpu", "weights", "weights/open",
 		"internal/deblurring", "internal/denoising", "internal/imagefile", "internal/imageplanes", "internal/inverse", "internal/maskimage", "internal/meter", "internal/networks", "internal/noise", "internal/outcome", "internal/rawdenoise", "internal/strength",
@@ -172,7 +177,7 @@ var table = map[string]row{
 	"internal/parallel":             {},
 	"internal/dng":                  {code: []string{"internal/imagefile", "internal/losslessjpeg", "internal/tiffdir"}},
 	"internal/fft":                  {code: []string{"internal/instructionset", "internal/parallel"}},
-	"internal/degradation":          {code: []string{"backend", "deblur", "internal/imagefile"}},
+	"internal/degradation":          {code: []string{"backend", "deblur", "internal/cameranoise", "internal/dng", "internal/imagefile"}},
 	"internal/evaluation":           {code: []string{"internal/findings", "internal/htmlreport", "internal/imagefile", "internal/quality"}},
 	"internal/findings":             {code: []string{"internal/htmlreport", "internal/imagefile/atomicfile"}},
 	"internal/hostblur":             {code: []string{"backend", "internal/fft", "internal/parallel"}},
