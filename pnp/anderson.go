@@ -22,7 +22,7 @@ const (
 // AutomaticMemory returns the number of points that Options.Memory = 0 stands for, for images of that many
 // elements, at least 1.
 func AutomaticMemory(elements int) int {
-	return max(1, min(DefaultMemory, memoryBudget/(2*4*elements)))
+	return max(1, min(DefaultMemory, memoryBudget/(2*4*max(1, elements))))
 }
 
 // ridge is the regularisation of the least squares problem, relative to the trace: it keeps
