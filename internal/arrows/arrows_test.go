@@ -54,7 +54,7 @@ var table = map[string]row{
 	"cmd/restore/internal/terminal":   {code: []string{xTerm}},
 	"restore": {code: []string{
 		"raw", "denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "pnp", "backend", "backend/cpu", "weights", "weights/open",
-		"internal/deblurring", "internal/denoising", "internal/imagefile", "internal/imageplanes", "internal/inverse", "internal/maskimage", "internal/meter", "internal/networks", "internal/noise", "internal/outcome", "internal/rawdenoise", "internal/strength",
+		"internal/arguments", "internal/deblurring", "internal/denoising", "internal/imagefile", "internal/imageplanes", "internal/inverse", "internal/maskimage", "internal/meter", "internal/networks", "internal/noise", "internal/outcome", "internal/rawdenoise", "internal/strength",
 	}, tests: []string{"denoise/activation", "denoise/dncnn", "tv", "internal/cameranoise", "internal/dng", "internal/scene", "internal/quality", "internal/synthetic", "weights/research"}},
 	// The parts of restore, which opens the image before them and closes it after them.
 	"internal/deblurring": {code: []string{
@@ -74,21 +74,21 @@ var table = map[string]row{
 	"internal/imageplanes": {code: []string{"inpaint", "upscale", "backend", "internal/strength", gonum}, tests: []string{"internal/synthetic"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from, internal/cameranoise
 	// photographs it, and internal/strength says for which levels the steps of deblurring are. See RATIONALE.md.
-	"train": {code: []string{"raw", "internal/rawdenoise", "denoise", "denoise/activation", "denoise/dncnn", "internal/nn/guide", "internal/nn/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/noise", "internal/parallel", "internal/strength", "internal/symmetry", gonum}},
+	"train": {code: []string{"raw", "internal/arguments", "internal/rawdenoise", "denoise", "denoise/activation", "denoise/dncnn", "internal/nn/guide", "internal/nn/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/noise", "internal/parallel", "internal/strength", "internal/symmetry", gonum}},
 
 	// The restoration packages, side by side.
 	"denoise": {code: []string{
 		"averaged", "backend", "weights",
 		"denoise/activation", "denoise/dncnn", "internal/nn/guide", "denoise/normbound", "internal/nn/pullback", "denoise/refute", "denoise/internal/rounding", "denoise/rungekutta",
-		"internal/nn/tile", "denoise/internal/draw", "internal/nn/ondevice", "internal/nn/tensors", "denoise/internal/plain", "internal/devicequeue", "internal/parallel",
+		"internal/nn/tile", "denoise/internal/draw", "internal/nn/ondevice", "internal/nn/tensors", "denoise/internal/plain", "internal/arguments", "internal/devicequeue", "internal/parallel",
 	}, tests: []string{"internal/devicetest"}},
 	"deblur": {
-		code:  []string{"operator", "backend", "internal/fft", "internal/imagecheck", "internal/parallel", "internal/response", "internal/strength"},
+		code:  []string{"operator", "backend", "internal/arguments", "internal/fft", "internal/imagecheck", "internal/parallel", "internal/response", "internal/strength"},
 		tests: []string{"operator/operatortest", "internal/devicetest"},
 	},
-	"inpaint": {code: []string{"operator", "backend", "internal/parallel"}, tests: []string{"operator/operatortest", "internal/devicetest"}},
-	"tv":      {code: []string{"backend", "internal/strength", gonum}},
-	"pnp":     {code: []string{"averaged", "operator", "backend", gonum}, tests: []string{"internal/devicetest"}},
+	"inpaint": {code: []string{"operator", "backend", "internal/arguments", "internal/parallel"}, tests: []string{"operator/operatortest", "internal/devicetest"}},
+	"tv":      {code: []string{"backend", "internal/arguments", "internal/strength", gonum}},
+	"pnp":     {code: []string{"averaged", "operator", "backend", "internal/arguments", gonum}, tests: []string{"internal/devicetest"}},
 	// Raw photographs.
 	"raw": {code: []string{"internal/demosaic", "internal/dng", "internal/imagefile", "internal/matrix3"}, tests: []string{"internal/cameranoise"}},
 	// The kernel of a photograph, and internal/noise and internal/coarsenoise because noise in it says how far to trust its edges.
@@ -97,14 +97,14 @@ var table = map[string]row{
 	},
 	// A blur and downsampling: the one that builds on another.
 	"upscale": {
-		code:  []string{"deblur", "operator", "backend", "internal/parallel", "internal/response"},
+		code:  []string{"deblur", "operator", "backend", "internal/arguments", "internal/parallel", "internal/response"},
 		tests: []string{"operator/operatortest", "internal/devicetest"},
 	},
 
 	// Parts of denoise, none of which knows of it, and what it shares with train.
 	"denoise/activation": {code: []string{"backend"}},
 	"denoise/dncnn": {code: []string{
-		"backend", "weights", "denoise/activation", "denoise/normbound", "internal/nn/tile",
+		"backend", "weights", "denoise/activation", "denoise/normbound", "internal/arguments", "internal/nn/tile",
 		"denoise/internal/draw", "internal/nn/ondevice", "internal/nn/tensors",
 	}},
 	"internal/nn/guide":    {code: []string{"backend", "internal/nn/tile", "internal/nn/ondevice", "internal/devicequeue"}, tests: []string{"backend/backendtest/refdevice", "backend/cpu"}},
@@ -124,8 +124,8 @@ var table = map[string]row{
 
 	// What they stand on.
 	"averaged":              {},
-	"operator":              {code: []string{"backend"}, tests: []string{"deblur", "inpaint", "operator/operatortest", "internal/devicetest"}},
-	"operator/operatortest": {code: []string{"operator", "backend"}},
+	"operator":              {code: []string{"backend", "internal/arguments"}, tests: []string{"deblur", "inpaint", "operator/operatortest", "internal/devicetest"}},
+	"operator/operatortest": {code: []string{"operator", "backend", "internal/arguments"}},
 	"internal/devicetest":   {code: []string{"operator", "backend", testify}},
 	"backend":               {},
 	// internal/hostblur and what it stands on blur on the host for a device that does not.
