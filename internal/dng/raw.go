@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/imagefile/source"
 	"github.com/averaged/imaging/internal/tiffdir"
 )
 
@@ -95,7 +96,7 @@ func Is(r io.ReaderAt, size int64) bool {
 // or are those of r. Pix takes at most 16 times the memory that the file takes on the disk, and
 // everything at most 50 times that, whatever the file says.
 func Read(r io.ReaderAt, size int64, opt Options) (*Raw, error) {
-	disk := &imagefile.Recorder{ReaderAt: r}
+	disk := &source.Recorder{ReaderAt: r}
 	m, err := readRaw(disk, size, opt)
 	if disk.Err != nil {
 		return nil, disk.Err

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/averaged/imaging/internal/imagefile/imagetest"
+	"github.com/averaged/imaging/internal/imagefile/samples"
 	"github.com/averaged/imaging/internal/metadata"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -35,7 +37,7 @@ func TestNetpbmIsRead(t *testing.T) {
 					}
 				}
 			}
-			require.Equal(t, []float32{0, unit8[1], unit8[2], unit8[128], unit8[254], 1}, got)
+			require.Equal(t, []float32{0, samples.Unit8[1], samples.Unit8[2], samples.Unit8[128], samples.Unit8[254], 1}, got)
 			require.Equal(t, map[bool]int{false: 8, true: 16}[name[2:] == " of 16 bits"], m.Depth)
 			if m.Channels == 1 {
 				require.Equal(t, PGM, m.Format)
@@ -57,7 +59,7 @@ func TestNetpbmIsRead(t *testing.T) {
 // Any largest value is white, and nothing is lost of its levels.
 func TestNetpbmOfAnyLargestValue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		maximum := rapid.IntRange(1, maxNetpbm).Draw(t, "maximum")
+		maximum := rapid.IntRange(1, 65535).Draw(t, "maximum")
 		v := rapid.IntRange(0, maximum).Draw(t, "value")
 		m, err := Decode(t.Context(), bytes.NewReader(fmt.Appendf(nil, "P2 2 1 %d %d %d\n", maximum, v, maximum)), ReadOptions{})
 		require.NoError(t, err)
@@ -78,7 +80,7 @@ func TestNetpbmKeepsEverySample(t *testing.T) {
 			head             string
 		}{{PGM, 1, 1, "P5\n"}, {PPM, 3, 3, "P6\n"}, {PNM, 1, 1, "P5\n"}, {PNM, 3, 3, "P6\n"}, {PPM, 1, 3, "P6\n"}} {
 			for _, size := range [][2]int{{1, 1}, {1, 9}, {9, 1}, {13, 7}} {
-				m := testImage(size[0], size[1], c.channels, depth, false)
+				m := imagetest.Random(size[0], size[1], c.channels, depth, false)
 				data := encode(t, m, WriteOptions{Format: c.format})
 				require.Equal(t, c.head, string(data[:3]))
 				got := decode(t, data)
@@ -91,9 +93,9 @@ func TestNetpbmKeepsEverySample(t *testing.T) {
 			}
 		}
 	}
-	colour := testImage(3, 3, 3, 8, false)
+	colour := imagetest.Random(3, 3, 3, 8, false)
 	require.ErrorContains(t, CheckWrite(colour, WriteOptions{Format: PGM}), "PGM holds grey only, and the image has colours (use PPM)")
-	colour.Metadata = metadata.Metadata{ICC: testProfile("RGB ", 200), XMP: []byte(testXMP), Resolution: metadata.Resolution{X: 72, Y: 72, Unit: metadata.Inch}}
+	colour.Metadata = metadata.Metadata{ICC: imagetest.Profile("RGB ", 200), XMP: []byte(imagetest.XMP), Resolution: metadata.Resolution{X: 72, Y: 72, Unit: metadata.Inch}}
 	require.Equal(t, []string{"the colour profile", "XMP", "the resolution"}, Losses(colour, WriteOptions{Format: PPM}))
-	require.Equal(t, []string{"float samples are clipped to [0,1] and rounded to 16 bits"}, Losses(testImage(3, 3, 3, 32, false), WriteOptions{Format: PPM}))
+	require.Equal(t, []string{"float samples are clipped to [0,1] and rounded to 16 bits"}, Losses(imagetest.Random(3, 3, 3, 32, false), WriteOptions{Format: PPM}))
 }
