@@ -170,7 +170,7 @@ var table = map[string]row{
 	"internal/demosaic":       {},
 	"internal/devicequeue":    {code: []string{"backend"}},
 	"internal/parallel":       {},
-	"internal/dng":            {code: []string{"internal/imagefile", "internal/imagefile/source", "internal/losslessjpeg", "internal/tiffdir"}},
+	"internal/dng":            {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/losslessjpeg", "internal/tiffdir"}, tests: []string{"internal/imagefile"}},
 	"internal/fft":            {code: []string{"internal/instructionset", "internal/parallel"}},
 	"internal/degradation":    {code: []string{"backend", "deblur", "internal/imagefile"}},
 	"internal/evaluation":     {code: []string{"internal/findings", "internal/htmlreport", "internal/imagefile", "internal/quality"}},
@@ -186,7 +186,7 @@ var table = map[string]row{
 	"internal/imagefile/gif":  {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/metadata"}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/samples"}},
 	"internal/imagefile/jpeg": {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/chroma", "internal/imagefile/jpeg/segment", "internal/jpegblock", "internal/metadata", "internal/tiffdir"}, tests: []string{"internal/imagefile/imagetest"}},
 	"internal/imagefile/png":  {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/iccprofile", "internal/metadata"}, tests: []string{"internal/imagefile/imagetest"}},
-	"internal/imagefile/pnm":  {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source"}},
+	"internal/imagefile/pnm":  {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source"}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/samples"}},
 	"internal/imagefile/tiff": {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/chroma", "internal/imagefile/jpeg", "internal/imagefile/jpeg/segment", "internal/imagefile/samples", "internal/imagefile/tiff/fax", "internal/metadata", "internal/tiffdir", xImage}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/png"}},
 	"internal/imagefile/webp": {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/samples", "internal/metadata", xImage}},
 	// Fax rows are tried inside of TIFF, too.

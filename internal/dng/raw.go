@@ -8,7 +8,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/imagefile/format"
 	"github.com/averaged/imaging/internal/imagefile/source"
 	"github.com/averaged/imaging/internal/tiffdir"
 )
@@ -194,12 +194,12 @@ func (m *Raw) readSize(opt Options) error {
 	limit := opt.MaxPixels
 	switch {
 	case limit == 0:
-		limit = imagefile.DefaultMaxPixels
+		limit = source.DefaultMaxPixels
 	case limit < 0:
 		limit = 1 << 40 // which no file can hold
 	}
 	if int64(h) > limit/int64(w) {
-		return fmt.Errorf("%w: DNG: %d×%d is more than the limit of %d pixels", imagefile.ErrTooManyPixels, w, h, limit)
+		return fmt.Errorf("%w: DNG: %d×%d is more than the limit of %d pixels", source.ErrTooManyPixels, w, h, limit)
 	}
 	m.Width, m.Height = int(w), int(h)
 
@@ -368,7 +368,7 @@ func (m *Raw) readNoise() error {
 	if err == nil && v == nil {
 		v, err = m.ifNumbers(tagNoiseProfile)
 	}
-	if err != nil && !errors.Is(err, imagefile.ErrMalformed) {
+	if err != nil && !errors.Is(err, format.ErrMalformed) {
 		return err
 	}
 	for ; len(v) >= 2; v = v[2:] {
@@ -419,7 +419,7 @@ func (m *Raw) readOrientation() error {
 // ifNumbers returns the values of a field of the first directory, none if they are no numbers.
 func (m *Raw) ifNumbers(tag uint16) ([]float64, error) {
 	v, err := m.numbers(m.first, tag)
-	if errors.Is(err, imagefile.ErrMalformed) {
+	if errors.Is(err, format.ErrMalformed) {
 		return nil, nil
 	}
 	return v, err

@@ -150,7 +150,7 @@ func FuzzWebP(f *testing.F) { addSeeds(f, WebP); f.Fuzz(checkDecode) }
 func FuzzPFM(f *testing.F)  { addSeeds(f, PFM); f.Fuzz(checkDecode) }
 
 func FuzzNetpbm(f *testing.F) {
-	for _, data := range netpbmFiles {
+	for _, data := range imagetest.NetpbmFiles {
 		f.Add([]byte(data))
 	}
 	addSeeds(f, PGM)
