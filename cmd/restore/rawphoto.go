@@ -230,7 +230,7 @@ func developed(photo *raw.File, file *os.File, img *raw.Image) (*imagefile.Image
 		return nil, err
 	}
 	m := &imagefile.Image{Width: img.Width, Height: img.Height, Channels: channels, Depth: 8, SourceDepth: 8, Format: imagefile.PNG, Pix: pix}
-	return m, m.TakeMetadata(file, info.Size())
+	return m, imagefile.TakeMetadata(m, file, info.Size())
 }
 
 // factsOfRaw lists what is known of a raw photograph.
