@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"testing"
+	"time"
 
 	"github.com/averaged/imaging/averaged"
 	"github.com/averaged/imaging/backend"
@@ -526,4 +528,33 @@ func TestPeak(t *testing.T) {
 		require.InDelta(t, math.Sqrt(16+4+16), report.Distance, 1e-5)
 		x.Free()
 	}
+}
+
+// Nothing holds a start that was given away while the iteration runs.
+func TestStartIsGone(t *testing.T) {
+	const h, w = 8, 9
+	dev := newDevice(t)
+	gone := make(chan struct{})
+	start := func() backend.Buffer {
+		b, err := dev.Alloc(backend.Image(1, h, w))
+		require.NoError(t, err)
+		require.NoError(t, dev.Upload(b, random(1, h*w)))
+		runtime.SetFinalizer(b, func(backend.Buffer) { close(gone) })
+		return b
+	}
+	collected := false
+	phi := function{dev, 0.5, true, func(x []float32) []float32 {
+		runtime.GC()
+		select {
+		case <-gone:
+			collected = true
+		case <-time.After(10 * time.Millisecond):
+		}
+		return x
+	}}
+	y := upload(t, dev, h, w, random(2, h*w))
+	x, _, err := Solve(t.Context(), dev, y, diagonal{dev, h, w, random(3, h*w)}, phi, Options{Start: start(), TakeStart: true, Tolerance: -1, MaxIterations: 30})
+	require.NoError(t, err)
+	x.Free()
+	require.True(t, collected)
 }

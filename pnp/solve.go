@@ -170,6 +170,7 @@ func Solve(ctx context.Context, dev backend.Device, y backend.Buffer, k operator
 	it, err := newIteration(dev, y, k, phi, opt)
 	if opt.TakeStart && opt.Start != nil {
 		opt.Start.Free()
+		opt.Start = nil // a buffer that was freed holds its array on a host as long as somebody holds it
 	}
 	if err != nil {
 		return nil, Report{}, err

@@ -284,11 +284,11 @@ func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...rest
 	return restore.Deblur(ctx, img, d.blur, opts...)
 }
 
-// memory is that of an iteration. Of a photograph with clipped samples there are also which, and room for two channels.
+// memory is that of an iteration. Of a photograph with clipped samples there are also which, and room for one channel.
 func (d *deblurrer) memory(m *imagefile.Image) int64 {
 	bytes := memoryOfDeblurring(len(m.Pix), pnp.ByChannel(backend.Image(m.Channels, m.Height, m.Width)))
 	if slices.Max(m.Pix) >= 1 {
-		bytes += 4 * int64(len(m.Pix)+2*m.Width*m.Height)
+		bytes += 4 * int64(len(m.Pix)+m.Width*m.Height)
 	}
 	return bytes
 }

@@ -29,7 +29,7 @@ type clipped struct {
 	blur   operator.Linear
 	at     [][]int32 // of each channel, where samples are clipped
 	count  int
-	plane  []float32           // room for one
+	plane  []float32           // room for one, while there is use for it
 	planar *imageplanes.Planes // the photograph
 	// whole is the photograph. An iteration for M·whole has the same steps for whole, for Kᵀ·M·(M·Kx − y) leaves out the same samples
 	// of both.
@@ -63,7 +63,7 @@ func newClipped(dev backend.Device, blur operator.Linear, p *imageplanes.Planes,
 	if count == 0 {
 		return nil, nil
 	}
-	c := &clipped{dev: dev, blur: blur, at: at, count: count, plane: make([]float32, p.Height*p.Width), planar: p, whole: whole}
+	c := &clipped{dev: dev, blur: blur, at: at, count: count, planar: p, whole: whole}
 	defer func() {
 		if err != nil {
 			c.free()
@@ -84,6 +84,7 @@ func (c *clipped) leaveOut(x backend.Buffer, white float32) error {
 		return err
 	}
 	defer room.Free()
+	defer c.borrowPlane()()
 	out := 0
 	c.rest = 0
 	for i, at := range c.at {
@@ -134,6 +135,12 @@ func (c *clipped) blank(i int, f func(j int)) (count int) {
 		}
 	}
 	return count
+}
+
+// borrowPlane makes room in c.plane, and returns what gives it back: a run needs none.
+func (c *clipped) borrowPlane() func() {
+	c.plane = make([]float32, c.planar.Height*c.planar.Width)
+	return func() { c.plane = nil }
 }
 
 // of returns channel i of b in c.plane.
@@ -196,6 +203,7 @@ func (d *Problem) brighten(ctx context.Context, x backend.Buffer) error {
 
 // brighter sets y to the photograph, brighter where it is clipped and x, blurred, is.
 func (c *clipped) brighter(y, x backend.Buffer) error {
+	defer c.borrowPlane()()
 	if err := c.blur.Apply(y, x); err != nil {
 		return err
 	}
