@@ -22,9 +22,15 @@ func (a *app) batch(ctx context.Context, command string, tasks []task, one resto
 	done, failed, skipped := 0, 0, 0
 	existing := false
 	ofAll := a.notes // made before the first input was read, about each of them
+	interrupted := func() error {
+		if len(tasks) > 1 {
+			a.note("%d of %d done; --skip-existing goes on with the others", done, len(tasks))
+		}
+		return ctx.Err()
+	}
 	for i, t := range tasks {
-		if err := ctx.Err(); err != nil {
-			return err
+		if ctx.Err() != nil {
+			return interrupted()
 		}
 		a.input, a.notes = t.input, slices.Clone(ofAll)
 		if len(tasks) > 1 {
@@ -45,7 +51,7 @@ func (a *app) batch(ctx context.Context, command string, tasks []task, one resto
 			rec.outcome, text, err = one(ctx, i, t)
 		}
 		if ctx.Err() != nil && err != nil {
-			return ctx.Err()
+			return interrupted()
 		}
 		switch {
 		case err != nil && a.stdout.err != nil:

@@ -197,6 +197,7 @@ func TestInterruptLeavesNothing(t *testing.T) {
 	require.Equal(t, exitInterrupted, run(ctx, []string{"denoise", "--sigma", "0.05", "a.png", "b.png", "--progress", "always"}, strings.NewReader(""), io.Discard, stderr))
 	require.FileExists(t, "a.denoised.png")
 	require.Len(t, files(t), len(before)+1)
+	require.True(t, strings.HasSuffix(stderr.String(), "restore: 1 of 2 done; --skip-existing goes on with the others\nrestore: interrupted\n"), stderr.String())
 
 	// Nothing begins under a context that has ended.
 	for _, args := range [][]string{{"denoise", "b.png"}, {"degrade", "b.png", "--sigma", "0.1"}, {"compare", "a.png", "b.png"}, {"kernel", "box", "--size", "3", "-o", "box.png"}} {
