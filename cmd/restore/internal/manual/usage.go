@@ -1,4 +1,4 @@
-package main
+package manual
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ import (
 // others, in a group of their own.
 const expertFlag = "expert"
 
-// expert marks flags.
-func expert(c *cobra.Command, flags ...string) {
+// Expert marks flags that most people never need.
+func Expert(c *cobra.Command, flags ...string) {
 	for _, name := range flags {
 		if err := c.Flags().SetAnnotation(name, expertFlag, []string{"true"}); err != nil {
 			panic(err) // the flag was not defined: a mistake in this program, found by any test
@@ -23,13 +23,13 @@ func expert(c *cobra.Command, flags ...string) {
 	}
 }
 
-// groupFlags has the help of a command and of those below it list flags in the order in which
+// Group has the help of a command and of those below it list flags in the order in which
 // they were defined, the expert ones in a group behind the others.
-func groupFlags(c *cobra.Command) {
+func Group(c *cobra.Command) {
 	c.Flags().SortFlags = false
 	c.PersistentFlags().SortFlags = false
 	for _, sub := range c.Commands() {
-		groupFlags(sub)
+		Group(sub)
 	}
 	c.SetUsageFunc(func(c *cobra.Command) error { return printUsage(c.OutOrStderr(), c) })
 }
@@ -52,11 +52,11 @@ func printUsage(w io.Writer, c *cobra.Command) error {
 	}
 	if c.HasAvailableSubCommands() {
 		b.WriteString("\nAvailable Commands:\n")
-		for _, sub := range explained(c) {
+		for _, sub := range Commands(c) {
 			fmt.Fprintf(&b, "  %-*s %s\n", sub.NamePadding(), sub.Name(), sub.Short)
 		}
 	}
-	for _, group := range flagGroups(c) {
+	for _, group := range groups(c) {
 		fmt.Fprintf(&b, "\n%s:\n%s", group.title, group.flags.FlagUsagesWrapped(usageWidth))
 	}
 	if c.HasAvailableSubCommands() {
@@ -66,8 +66,8 @@ func printUsage(w io.Writer, c *cobra.Command) error {
 	return err
 }
 
-// explained returns the commands below c that help and the manual tell of.
-func explained(c *cobra.Command) []*cobra.Command {
+// Commands returns the commands below c that help and the manual tell of.
+func Commands(c *cobra.Command) []*cobra.Command {
 	return slices.DeleteFunc(slices.Clone(c.Commands()), func(sub *cobra.Command) bool {
 		return !sub.IsAvailableCommand() && sub.Name() != "help"
 	})
@@ -79,9 +79,9 @@ type flagGroup struct {
 	flags *pflag.FlagSet
 }
 
-// flagGroups returns the flags of a command in the order in which help has them: the everyday ones,
+// groups returns the flags of a command in the order in which help has them: the everyday ones,
 // those for experts, those of every command. No group is empty.
-func flagGroups(c *cobra.Command) []flagGroup {
+func groups(c *cobra.Command) []flagGroup {
 	everyday, experts := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
 	everyday.SortFlags, experts.SortFlags = false, false
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
@@ -91,6 +91,6 @@ func flagGroups(c *cobra.Command) []flagGroup {
 			everyday.AddFlag(f)
 		}
 	})
-	groups := []flagGroup{{"Flags", everyday}, {"Expert Flags", experts}, {"Global Flags", c.InheritedFlags()}}
-	return slices.DeleteFunc(groups, func(g flagGroup) bool { return !g.flags.HasAvailableFlags() })
+	all := []flagGroup{{"Flags", everyday}, {"Expert Flags", experts}, {"Global Flags", c.InheritedFlags()}}
+	return slices.DeleteFunc(all, func(g flagGroup) bool { return !g.flags.HasAvailableFlags() })
 }
