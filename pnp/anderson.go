@@ -22,7 +22,7 @@ const (
 // AutomaticMemory returns the number of points that Options.Memory = 0 stands for, for images of that many
 // elements. For 0 points there is the spectral step.
 func AutomaticMemory(elements int) int {
-	return max(0, min(DefaultMemory, memoryBudget/(2*4*elements)))
+	return max(0, min(DefaultMemory, memoryBudget/(2*4*max(1, elements))))
 }
 
 // ridge is the regularisation of the least squares problem, relative to the trace: it keeps

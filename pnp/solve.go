@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/arguments"
 	"github.com/averaged/imaging/operator"
 )
 
@@ -279,8 +280,11 @@ type iteration struct {
 }
 
 func newIteration(dev backend.Device, y backend.Buffer, k operator.Linear, phi Denoiser, opt Options) (_ *iteration, err error) {
-	if dev == nil || y == nil || k == nil || phi == nil {
-		return nil, errors.New("pnp: an iteration needs a device, measurements, an operator and a denoiser")
+	if err := arguments.CheckDevice("pnp", dev); err != nil {
+		return nil, err
+	}
+	if y == nil || k == nil || phi == nil {
+		return nil, errors.New("pnp: an iteration needs measurements, an operator and a denoiser")
 	}
 	norm, reason := k.Norm()
 	if !(norm > 0) || math.IsInf(norm, 0) {
