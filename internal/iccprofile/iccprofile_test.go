@@ -128,6 +128,37 @@ func TestHostileNumbers(t *testing.T) {
 	})
 }
 
+// A profile is known by its name, in ASCII or UTF-16; what this package makes is named by its numbers.
+func TestIsSRGB(t *testing.T) {
+	require.True(t, IsSRGB([]byte("desc\x00sRGB IEC61966-2.1")))
+	require.True(t, IsSRGB([]byte("mluc\x00s\x00R\x00G\x00B\x00 ")))
+	require.False(t, IsSRGB([]byte("Adobe RGB (1998)")))
+	require.False(t, IsSRGB(nil))
+	for _, code := range [][]byte{{1, 13, 0, 1}, {9, 16, 0, 1}} {
+		s, _ := Coded(code)
+		p, ok := s.Profile(3)
+		require.True(t, ok)
+		require.False(t, IsSRGB(p))
+	}
+}
+
+// What no profile can say is known to be so, and has none: other matrices and ranges, codes that are not listed, and primaries
+// on one line.
+func TestWhatNoProfileSays(t *testing.T) {
+	for _, code := range [][]byte{nil, {1, 13, 0}, {1, 13, 0, 1, 0}, {1, 13, 1, 1}, {1, 13, 0, 0}, {2, 13, 0, 1}, {10, 13, 0, 1}, {1, 2, 0, 1}, {1, 9, 0, 1}, {1, 17, 0, 1}} {
+		_, known := Coded(code)
+		require.False(t, known, code)
+	}
+	for name, p := range map[string]Primaries{
+		"none":        {},
+		"no white":    {sRGBPrimaries.Red, sRGBPrimaries.Green, sRGBPrimaries.Blue, Chromaticity{}},
+		"on one line": {Chromaticity{0.2, 0.2}, Chromaticity{0.3, 0.3}, Chromaticity{0.4, 0.4}, whiteD65},
+	} {
+		_, ok := ColourSpace{Primaries: p, Transfer: sRGBTransfer}.Profile(3)
+		require.False(t, ok, name)
+	}
+}
+
 func FuzzSpace(f *testing.F) {
 	p, _ := SRGB.Profile(3)
 	f.Add(p)

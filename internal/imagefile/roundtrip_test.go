@@ -277,20 +277,6 @@ func TestDepthConversion(t *testing.T) {
 	require.ErrorContains(t, err, "8, 16 or 32 bits, not 12")
 }
 
-func TestEverySampleValueSurvivesFloat(t *testing.T) {
-	for v := range 256 {
-		require.Equal(t, uint32(v), samples.Quantise(samples.Unit8[v], 255))
-	}
-	for v := range 65536 {
-		if samples.Quantise(samples.Unit16(uint16(v)), 65535) != uint32(v) {
-			t.Fatalf("%d becomes %d", v, samples.Quantise(samples.Unit16(uint16(v)), 65535))
-		}
-	}
-	require.Zero(t, samples.Quantise(float32(math.NaN()), 255))
-	require.Equal(t, uint32(255), samples.Quantise(float32(math.Inf(1)), 255))
-	require.Zero(t, samples.Quantise(float32(math.Inf(-1)), 255))
-}
-
 func TestAlphaThatCannotBeStored(t *testing.T) {
 	for _, f := range []Format{JPEG, PFM, PPM, PNM} {
 		m := imagetest.Random(4, 4, 3, 8, true)

@@ -38,7 +38,7 @@ func (m *Image) Layout() Layout {
 
 // PackRow writes row y of m interleaved into dst, len(order)·depth/8 bytes per
 // pixel. Depth 8 and 16 are quantised, 32 is IEEE float. An image without alpha
-// is samples.Opaque.
+// is opaque.
 func (m *Image) PackRow(dst []byte, y, depth int, order Layout, endian binary.ByteOrder) {
 	size := depth / 8
 	step := size * len(order)

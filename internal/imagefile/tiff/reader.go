@@ -1,4 +1,4 @@
-// Package tiff reads and writes TIFF.
+// Package tiff reads TIFF, BigTIFF included, in the codings that programs write, and writes it with deflate.
 package tiff
 
 import (
