@@ -11,6 +11,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise/activation"
 	"github.com/averaged/imaging/denoise/refute"
+	"github.com/averaged/imaging/internal/nn/guide"
 )
 
 // leveled is a random network with a guide and noise levels, at half the resolution.
@@ -178,4 +179,26 @@ func TestEmptyLevelMaps(t *testing.T) {
 	}
 	require.Equal(t, 3.0, m.Max())
 	require.Equal(t, 3.0, m.Quantile(math.NaN()))
+}
+
+// The table of codes is the formula that it takes the place of, but for what rounding does where two codes meet.
+func TestMapCodeIsThatOfItsFormula(t *testing.T) {
+	formula := func(factor float64) float64 { return 255 - 254*math.Log(factor/guide.MaxFactor)/mapEnd }
+	check := func(factor float32) {
+		want := min(max(formula(float64(factor)), 0), 255)
+		require.LessOrEqual(t, math.Abs(float64(mapCode(factor))-want), 0.5+1e-4, "factor %v", factor)
+	}
+	for f := float32(1e-6); f < 10; f *= 1.0007 {
+		check(f)
+	}
+	for code := range 256 { // beside each border
+		f := float32(guide.MaxFactor * math.Exp((255.5-float64(code))/254*mapEnd))
+		for _, factor := range []float32{math.Nextafter32(f, 0), f, math.Nextafter32(f, 8)} {
+			check(factor)
+		}
+	}
+	for _, none := range []float32{0, -1, float32(math.NaN()), float32(math.Inf(-1))} {
+		require.Zero(t, mapCode(none))
+	}
+	require.Equal(t, uint8(255), mapCode(float32(math.Inf(1))))
 }
