@@ -5,7 +5,7 @@ import (
 	"image"
 	"math"
 
-	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/imagefile/jpeg"
 )
 
 // Compression is how the file of an image was compressed with loss, such as a JPEG (CompressionOf).
@@ -45,7 +45,7 @@ func Compressed(how Compression) Option {
 //
 // An error says that the head of a JPEG is broken, or that img is not its picture.
 func CompressionOf(img image.Image, file []byte) (Compression, error) {
-	c, err := imagefile.CodingOf(file, img)
+	c, err := jpeg.CodingOf(file, img)
 	if err != nil {
 		return Compression{}, fmt.Errorf("restore: the compression is not known: %w", err)
 	}

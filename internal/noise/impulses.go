@@ -102,8 +102,7 @@ func (p *plane) findSpread() {
 			spans = append(spans, span)
 		}
 	}
-	slices.Sort(spans)
-	p.spread = max(2./255, spans[len(spans)/2]/0.6) // min: what rounding to 8 bits makes of a flat plane
+	p.spread = max(2./255, selected(spans, len(spans)/2)/0.6) // min: what rounding to 8 bits makes of a flat plane
 }
 
 // eight returns the neighbours of an inner pixel, times a sign, in ascending order.

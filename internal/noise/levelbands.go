@@ -20,45 +20,36 @@ func Bands(pix []float32, h, w int) []float32 {
 	squares := h / Square * (w / Square)
 	out := make([]float32, BandsOf*squares)
 	plane := h * w
+	axes := [3][3]float32{{0.57735027, 0.57735027, 0.57735027}, {1 / math.Sqrt2, 0, -1 / math.Sqrt2}, {0.40824829, -0.81649658, 0.40824829}}
 	parallel.Concurrently(3, func(axis int) {
-		values := make([]float32, plane)
+		a, values := axes[axis], make([]float32, plane)
 		for i := range values {
-			r, g, b := pix[i], pix[plane+i], pix[2*plane+i]
-			switch axis {
-			case 0:
-				values[i] = (r + g + b) * (1 / 1.7320508)
-			case 1:
-				values[i] = (r - b) * (1 / math.Sqrt2)
-			default:
-				values[i] = (r - 2*g + b) * (1 / 2.4494897)
-			}
+			values[i] = a[0]*pix[i] + a[1]*pix[plane+i] + a[2]*pix[2*plane+i]
 		}
 		height, width := h, w
 		for scale := range bandScales {
-			found := Magnitudes(secondDifferences(values, height, width), 1, height, width, Square*height/h)
-			copy(out[(axis*bandScales+scale)*squares:], found)
+			secondDifferences(out[(axis*bandScales+scale)*squares:][:squares], values, height, width, Square*height/h)
 			values, height, width = halved(values, height, width)
 		}
 	})
 	return out
 }
 
-// secondDifferences returns those of rows and columns, over the norm of the filter; the edges go on.
-func secondDifferences(x []float32, h, w int) []float32 {
-	out := make([]float32, len(x))
-	rows := make([]float32, w)
+// secondDifferences adds to means in cells of side×side the magnitudes of those of rows and columns, over the norm of
+// the filter; the edges go on.
+func secondDifferences(means, x []float32, h, w, side int) {
+	rows, both := make([]float32, w), make([]float32, w)
 	for y := range h {
 		above, here, below := x[max(y-1, 0)*w:][:w], x[y*w:][:w], x[min(y+1, h-1)*w:][:w]
 		for i := range rows {
 			rows[i] = above[i] - 2*here[i] + below[i]
 		}
-		to := out[y*w:][:w]
 		for i := 1; i+1 < w; i++ {
-			to[i] = (rows[i-1] - 2*rows[i] + rows[i+1]) * (1. / 6)
+			both[i] = (rows[i-1] - 2*rows[i] + rows[i+1]) * (1. / 6)
 		}
-		to[0], to[w-1] = (rows[1]-rows[0])*(1./6), (rows[w-2]-rows[w-1])*(1./6)
+		both[0], both[w-1] = (rows[1]-rows[0])*(1./6), (rows[w-2]-rows[w-1])*(1./6)
+		addMagnitudes(means[y/side*(w/side):][:w/side], both, side)
 	}
-	return out
 }
 
 // halved returns sums of 2×2 over 2: white noise keeps its standard deviation.

@@ -44,21 +44,24 @@ func Counts(pix []float32, h, w int) []float32 {
 func Magnitudes(x []float32, channels, h, w, side int) []float32 {
 	rows, columns := h/side, w/side
 	out := make([]float32, channels*rows*columns)
-	scale := 1 / float32(side*side)
 	parallel.Concurrently(channels, func(c int) {
 		for y := range rows * side {
-			to := out[(c*rows+y/side)*columns:][:columns]
-			from := x[(c*h+y)*w:]
-			for i := range to {
-				sum := float32(0)
-				for _, v := range from[i*side:][:side] {
-					sum += max(v, -v)
-				}
-				to[i] += scale * sum
-			}
+			addMagnitudes(out[(c*rows+y/side)*columns:][:columns], x[(c*h+y)*w:][:w], side)
 		}
 	})
 	return out
+}
+
+// addMagnitudes adds to means of cells of side×side what a row of numbers has in them.
+func addMagnitudes(means, row []float32, side int) {
+	scale := 1 / float32(side*side)
+	for i := range means {
+		sum := float32(0)
+		for _, v := range row[i*side:][:side] {
+			sum += math.Float32frombits(math.Float32bits(v) &^ (1 << 31)) // its magnitude
+		}
+		means[i] += scale * sum
+	}
 }
 
 // quiet is added to a magnitude before its logarithm: that of noise of a tenth of a step of 8 bits.
@@ -144,8 +147,9 @@ func lowestEighth(values []float32, places []int) []int {
 		}
 		order[i] = uint64(bits)<<32 | uint64(place)
 	}
-	slices.Sort(order)
 	lowest := make([]int, (len(places)+7)/8)
+	selected(order, len(lowest)-1)
+	slices.Sort(order[:len(lowest)])
 	for i := range lowest {
 		lowest[i] = int(uint32(order[i]))
 	}

@@ -81,13 +81,17 @@ func (n *Network) Find(ctx context.Context, pix []float32, hidden []bool, channe
 	source := image{pix, channels, h, w}
 	pool := devicequeue.NewPool(n.dev)
 	defer pool.Free()
-	for y := 0; y < s.Rows*Square; y += n.side {
-		for x := 0; x < s.Columns*Square; x += n.side {
+	down, high := n.evenly(s.Rows)
+	across, broad := n.evenly(s.Columns)
+	for y := 0; y < s.Rows*Square; y += down {
+		for x := 0; x < s.Columns*Square; x += across {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			r := backend.Region{Y0: y, Y1: min(y+n.side, s.Rows*Square), X0: x, X1: min(x+n.side, s.Columns*Square)}
-			if err := n.tile(pool, source, r, s, magnitudes, counts); err != nil {
+			r := backend.Region{Y0: y, Y1: min(y+down, s.Rows*Square), X0: x, X1: min(x+across, s.Columns*Square)}
+			wide := backend.Region{Y0: min(max(0, y-halo), s.Rows*Square-high), X0: min(max(0, x-halo), s.Columns*Square-broad)}
+			wide.Y1, wide.X1 = wide.Y0+high, wide.X0+broad
+			if err := n.tile(pool, source, r, wide, s, magnitudes, counts); err != nil {
 				return nil, err
 			}
 		}
@@ -98,6 +102,14 @@ func (n *Network) Find(ctx context.Context, pix []float32, hidden []bool, channe
 		}
 	}
 	return s, n.head(s, magnitudes, counts)
+}
+
+// evenly returns the side of tiles that cover some squares, and that of the windows that they are computed from: one for
+// all, so that a tile uses the memory of the one before.
+func (n *Network) evenly(squares int) (side, window int) {
+	count := (squares*Square + n.side - 1) / n.side
+	side = (squares + count - 1) / count * Square
+	return side, min(squares*Square, side+2*halo)
 }
 
 // image is planes whose last samples go on beyond the lower and the right edge.
@@ -123,11 +135,8 @@ func (m image) cut(r backend.Region) []float32 {
 	return out
 }
 
-// tile sets the magnitudes and counts of the squares of a region.
-func (n *Network) tile(pool *devicequeue.Pool, source image, r backend.Region, s *Said, magnitudes, counts []float32) error {
-	wide := backend.Region{
-		Y0: max(0, r.Y0-halo), Y1: min(s.Rows*Square, r.Y1+halo), X0: max(0, r.X0-halo), X1: min(s.Columns*Square, r.X1+halo),
-	}
+// tile sets the magnitudes and counts of the squares of a region, by a wider one.
+func (n *Network) tile(pool *devicequeue.Pool, source image, r, wide backend.Region, s *Said, magnitudes, counts []float32) error {
 	samples := source.cut(wide)
 	h, w := wide.Size()
 	rows, columns := h/Square, w/Square

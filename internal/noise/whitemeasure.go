@@ -1,9 +1,6 @@
 package noise
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // axis is a direction in colour space, one weight per channel. White noise has the same standard deviation along every
 // axis of unit length.
@@ -90,7 +87,7 @@ func (s *samples) deviation(flat selection, a axis) float64 {
 		}
 	})
 	s.scratch = values
-	return float64(upperMedian(values)) / normalMAD
+	return float64(selected(values, len(values)/2)) / normalMAD
 }
 
 // homogeneity compares the tenth percentile of the patches' energies along an axis with what white Gaussian noise of
@@ -108,11 +105,10 @@ func (s *samples) homogeneity(flat selection, a axis) float64 {
 		}
 		energies = append(energies, e/noiseTerms)
 	})
-	slices.Sort(energies)
 	// The tenth percentile of χ² over its degrees of freedom (Wilson and Hilferty 1931).
 	const percentile, v = -1.2815515655446004, 2.0 / (9 * noiseTerms)
 	expected := math.Pow(1-v+percentile*math.Sqrt(v), 3)
-	return energies[(len(energies)-1)/10] / (sigma * sigma * expected)
+	return selected(energies, (len(energies)-1)/10) / (sigma * sigma * expected)
 }
 
 // coefficients visits the high-frequency coefficients along an axis of every patch, clipping undone.
@@ -132,13 +128,13 @@ func (s *samples) coefficients(flat selection, a axis, visit func(*[noiseTerms]f
 	}
 }
 
-// upperMedian returns the upper median of v, and reorders v; that of nothing is 0. Hoare's selection: linear time, and
-// the pivots depend on the values only.
-func upperMedian(v []float32) float32 {
+// selected puts number k of v in order where it belongs, after what is not above it, and returns it; that of nothing is
+// 0. Hoare's selection: linear time, and the pivots depend on the values only.
+func selected[T float32 | float64 | uint64](v []T, k int) T {
 	if len(v) == 0 {
 		return 0
 	}
-	k, lo, hi := len(v)/2, 0, len(v)-1
+	lo, hi := 0, len(v)-1
 	for lo < hi {
 		pivot := v[lo+(hi-lo)/2]
 		i, j := lo, hi

@@ -127,8 +127,8 @@ func TestClippingCurve(t *testing.T) {
 	}
 }
 
-func TestMedianIsThatOfSorting(t *testing.T) {
-	require.Zero(t, upperMedian(nil))
+func TestSelectedIsAsSorted(t *testing.T) {
+	require.Zero(t, selected[float32](nil, 0))
 	rapid.Check(t, func(t *rapid.T) {
 		v := rapid.SliceOfN(rapid.Float32Range(-3, 3), 1, 200).Draw(t, "values")
 		if rapid.Bool().Draw(t, "ties") {
@@ -137,7 +137,11 @@ func TestMedianIsThatOfSorting(t *testing.T) {
 			}
 		}
 		sorted := slices.Sorted(slices.Values(v))
-		require.Equal(t, sorted[len(sorted)/2], upperMedian(v))
+		require.Equal(t, sorted[len(sorted)/2], selected(v, len(v)/2))
+		k := rapid.IntRange(0, len(v)-1).Draw(t, "k")
+		require.Equal(t, sorted[k], selected(v, k))
+		slices.Sort(v[:k])
+		require.Equal(t, sorted[:k], v[:k])
 	})
 }
 

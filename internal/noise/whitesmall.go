@@ -46,5 +46,5 @@ func bySecondDifferences(plane []float32, height, width int) float64 {
 			values = append(values, float32(math.Abs(sum)))
 		}
 	}
-	return float64(upperMedian(values)) / (normalMAD * math.Sqrt(downEnergy*acrossEnergy))
+	return float64(selected(values, len(values)/2)) / (normalMAD * math.Sqrt(downEnergy*acrossEnergy))
 }

@@ -68,9 +68,9 @@ func (n *Network) Free() {
 	n.layers = nil
 }
 
-// tileSide is the height and width of a tile, in pixels of its scale, and stripSide the rows, or columns, of a strip at
-// the first scale: multiples of all grids and of 4. With 64 channels a tile of a strip and its halo take some 100 MB
-// on a processor.
+// tileSide is the height and width of a tile, in pixels of its scale, and stripSide what the rows, or columns, of a strip
+// at the first scale are a multiple of: multiples of all grids and of 4. With 64 channels a tile of a strip and its halo
+// take some 100 MB on a processor.
 const tileSide, stripSide = 540, 96
 
 // Photograph is what a guide looks at.
@@ -273,12 +273,13 @@ func (p *pass) result(memory *devicequeue.Pool, r backend.Region, from backend.B
 
 // forget moves what step k and later ones read of an array to its beginning.
 func (p *pass) forget(c *schedule, a *kept, k int) {
-	const piece = 24 // rows, or columns, that are moved at a time
+	const piece = 24 // rows that are moved at a time: they are contiguous, and columns are not
 	memory := devicequeue.NewPool(p.dev)
 	defer memory.Free()
-	i, first, end := c.steps[k].scale, a.from[k], c.steps[k].from
-	for from := first; from < end; from += piece {
-		r := c.region(i, from, min(end, from+piece))
+	i, first := c.steps[k].scale, a.from[k]
+	stays := c.region(i, first, c.steps[k].from)
+	for r := stays; r.Y0 < stays.Y1; r.Y0 += piece {
+		r.Y1 = min(stays.Y1, r.Y0+piece)
 		room := memory.Take(p.q, part(c.sizes[i], r))
 		p.q.Do(func() error { return p.dev.CopyRegion(room, 0, 0, a.buffer, c.placed(a, r)) })
 		moved := c.placed(&kept{first: first}, r)

@@ -18,6 +18,7 @@ type schedule struct {
 	pass  *pass
 	sizes []backend.Shape // of each scale
 	wide  bool            // the longer side is the width
+	strip int             // rows, or columns, of a strip at the first scale
 	a, b  []int           // how far the arrays of each scale are made
 	steps []step
 }
@@ -25,6 +26,8 @@ type schedule struct {
 // newSchedule returns the steps for an image of shape s.
 func (p *pass) newSchedule(s backend.Shape) *schedule {
 	c := &schedule{pass: p, wide: s.W > s.H, a: make([]int, len(p.widths)), b: make([]int, len(p.widths))}
+	// As many pixels as a tile has: strips overlap, and each is a move of what stays.
+	c.strip = p.strip * max(1, p.side*p.side/(min(s.H, s.W)*p.strip))
 	for i := range p.widths {
 		s.C = p.widths[i]
 		c.sizes = append(c.sizes, s)
@@ -65,7 +68,7 @@ func (c *schedule) span(r backend.Region) (from, to int) {
 // same pace, and of no more than are needed, so that few have to stay.
 func (c *schedule) next(down bool, i, made, to int) step {
 	grid := c.pass.dev.ConvolutionGrid()
-	return step{down, i, made, min(c.length(i), made+max(1, c.pass.strip>>i), ceil(to, grid)*grid)}
+	return step{down, i, made, min(c.length(i), made+max(1, c.strip>>i), ceil(to, grid)*grid)}
 }
 
 // window returns what a region of a step's array is made of: of the array that it reads, or of the image.
