@@ -152,6 +152,12 @@ func (n *Network) guideRadii(ctx context.Context, photograph backend.Buffer, sig
 	if err != nil {
 		return nil, err
 	}
+	made := false
+	defer func() {
+		if !made { // also after a panic of who is told about the progress
+			radii.Free()
+		}
+	}()
 	if radii.coded != nil {
 		radii.coded.setBase(base, strength)
 	}
@@ -167,9 +173,9 @@ func (n *Network) guideRadii(ctx context.Context, photograph backend.Buffer, sig
 		return radii.set(n.dev, r, said, base, strength)
 	})
 	if err != nil {
-		radii.Free()
 		return nil, err
 	}
+	made = true
 	return radii, nil
 }
 

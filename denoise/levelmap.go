@@ -129,6 +129,12 @@ func (n *Network) guideLevels(ctx context.Context, photograph backend.Buffer, m 
 	if err != nil {
 		return nil, err
 	}
+	made := false
+	defer func() {
+		if !made { // also after a panic of who is told about the progress
+			radii.Free()
+		}
+	}()
 	if radii.coded != nil {
 		radii.coded.setLevels(table.at(m.Max()))
 	}
@@ -159,9 +165,9 @@ func (n *Network) guideLevels(ctx context.Context, photograph backend.Buffer, m 
 		return radii.put(n.dev, r, said)
 	})
 	if err != nil {
-		radii.Free()
 		return nil, err
 	}
+	made = true
 	return radii, nil
 }
 

@@ -21,6 +21,9 @@
 // Samples are float32 in [0,1] per channel, as stored: there is no conversion to linear light. Alpha is kept, and
 // invisible pixels have no influence. Noise levels are standard deviations in these units: 0.1 is 25.5 of 255.
 //
+// A panic of the caller's own code, such as a Progress, Prior or operator, comes out of the call in the goroutine that made it.
+// A Restorer remains usable.
+//
 // All functions are safe for concurrent use. They look at their context between passes over the image, each of which
 // takes well under a second up to some ten megapixels. The folder examples has whole programs.
 package restore

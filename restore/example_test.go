@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"image"
+	"image/jpeg"
 	"image/png"
 	"os"
 
@@ -110,6 +111,32 @@ func ExampleDeblurBlind() {
 	for _, doubt := range report.Doubts {
 		fmt.Println(doubt)
 	}
+}
+
+// A program that decodes a JPEG tells how it was compressed, so that what the coding has changed is not taken for detail.
+func ExampleCompressionOf() {
+	var file bytes.Buffer // in the place of os.ReadFile
+	if err := jpeg.Encode(&file, part(readPNG("../testdata/readme/restored.png")), &jpeg.Options{Quality: 60}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	img, _, err := image.Decode(bytes.NewReader(file.Bytes()))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	how, err := restore.CompressionOf(img, file.Bytes())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, report, err := restore.Upscale(context.Background(), img, 2, restore.Compressed(how), restore.Method("tv"), restore.Iterations(2))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%d×%d pixels share a colour, the coding changed %.3f, removed is noise of %.3f\n", how.ChromaX, how.ChromaY, how.Noise, report.Noise.Sigma)
+	// Output: 2×2 pixels share a colour, the coding changed 0.008, removed is noise of 0.017
 }
 
 func ExampleUpscale() {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/binary"
 	"hash/crc32"
 	"image/png"
@@ -46,6 +47,28 @@ func TestHandler(t *testing.T) {
 			require.Equal(t, smallpicture.Size, out.Bounds().Size())
 		}
 	}
+}
+
+// A file of which every few bytes cost a pass over all pixels takes no longer than the handler's time.
+func TestDecodingEnds(t *testing.T) {
+	r, err := restore.New()
+	require.NoError(t, err)
+	defer r.Close()
+	begin := time.Now()
+	answer := httptest.NewRecorder()
+	handler(r, 200*time.Millisecond).ServeHTTP(answer, httptest.NewRequest("POST", "/denoise", bytes.NewReader(manyScans(200_000))))
+	require.Equal(t, http.StatusServiceUnavailable, answer.Code, answer.Body)
+	require.Less(t, time.Since(begin), 20*time.Second)
+}
+
+// manyScans is a progressive JPEG of 2000×2000 pixels, in whose scans no coefficient changes.
+func manyScans(count int) []byte {
+	file := append([]byte{0xff, 0xd8, 0xff, 0xdb, 0, 67, 0}, bytes.Repeat([]byte{1}, 64)...)
+	file = append(file, 0xff, 0xc2, 0, 11, 8, 2000>>8, 2000&255, 2000>>8, 2000&255, 1, 1, 0x11, 0)
+	// One word of one bit: the end of 2¹⁴ blocks, and as many more as the 14 bits behind it say.
+	file = append(file, 0xff, 0xc4, 0, 20, 0x10, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xe0)
+	scan := []byte{0xff, 0xda, 0, 8, 1, 1, 0, 1, 63, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+	return append(append(file, bytes.Repeat(scan, count)...), 0xff, 0xd9)
 }
 
 // bomb is the beginning of a small file that holds 10⁸ pixels.

@@ -22,6 +22,12 @@ func (d *Problem) anneal(ctx context.Context, start backend.Buffer, steps int, p
 			return nil, 0, err
 		}
 	}
+	given, done := x, false
+	defer func() {
+		if !done { // also after a panic of who is told about the progress
+			given.Free()
+		}
+	}()
 	for i := max(0, strength.AnnealedSteps-steps); i < strength.AnnealedSteps; i++ {
 		change, err := d.annealed(ctx, x, strength.Annealed(d.retuning.current.Noise(), i))
 		if err == nil {
@@ -29,10 +35,10 @@ func (d *Problem) anneal(ctx context.Context, start backend.Buffer, steps int, p
 			err = progress(made, change)
 		}
 		if err != nil {
-			x.Free()
 			return nil, 0, err
 		}
 	}
+	done = true
 	return x, made, nil
 }
 

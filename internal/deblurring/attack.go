@@ -111,11 +111,13 @@ func (d *Problem) attackFrozen(ctx context.Context, shape backend.Shape, progres
 		if err != nil {
 			return worst, err
 		}
-		found, err := refute.Attack(ctx, frozen, shape, refute.AttackOptions{
-			Restarts: max(1, refute.DefaultAttackRestarts/len(kinds)),
-			Progress: func(p backend.Progress) error { return progress((float64(i) + p.Fraction) / float64(len(kinds))) },
-		})
-		frozen.Free()
+		found, err := func() (refute.AttackReport, error) {
+			defer frozen.Free() // also after a panic of who is told about the progress
+			return refute.Attack(ctx, frozen, shape, refute.AttackOptions{
+				Restarts: max(1, refute.DefaultAttackRestarts/len(kinds)),
+				Progress: func(p backend.Progress) error { return progress((float64(i) + p.Fraction) / float64(len(kinds))) },
+			})
+		}()
 		if err != nil {
 			return worst, err
 		}

@@ -99,10 +99,10 @@ func (t twoRuns) solve(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, p
 		// From here on x is the run's, which frees it.
 		opt.MaxIterations, opt.Start, opt.TakeStart = opt.MaxIterations-made, x, true
 		opt.Progress = progress.Run(made, 1)
-		refined, report, err := t.run(ctx, y, phi, opt)
 		if t.freeze == nil {
-			y.Free()
+			defer y.Free()
 		}
+		refined, report, err := t.run(ctx, y, phi, opt)
 		return refined, runs{report, made + report.Iterations}, err
 	}
 }

@@ -1,11 +1,17 @@
 package jpeg
 
 import (
+	"bytes"
 	"encoding/binary"
+	"fmt"
 	"image"
+	"image/draw"
 	"math"
 
+	"github.com/averaged/imaging/internal/imagecheck"
+	"github.com/averaged/imaging/internal/imagefile/jpeg/segment"
 	"github.com/averaged/imaging/internal/imagefile/picture"
+	"github.com/averaged/imaging/internal/imagefile/source"
 	"github.com/averaged/imaging/internal/jpegblock"
 )
 
@@ -123,4 +129,41 @@ func (f *frameHeader) coding(img image.Image, noise bool) *picture.JPEGCoding {
 		c.Noise = jpegblock.RoundingNoise(y, stride, img.Bounds().Dx(), img.Bounds().Dy(), &c.Luma)
 	}
 	return c
+}
+
+// CodingOf tells how a file was coded that somebody else has decoded into img, and the noise of that. It reads what comes before
+// the first scan, and decodes nothing. It returns nil for what is no JPEG, or has components that are neither grey nor luma and
+// chroma.
+func CodingOf(file []byte, img image.Image) (*picture.JPEGCoding, error) {
+	if !bytes.HasPrefix(file, []byte{0xff, segment.SOI}) {
+		return nil, nil
+	}
+	config, parts, err := open(source.File(bytes.NewReader(file), int64(len(file)), -1))
+	if err != nil {
+		return nil, err
+	}
+	var c *picture.JPEGCoding
+	err = imagecheck.Read(img, func() error {
+		if b := img.Bounds(); b.Dx() != config.Width || b.Dy() != config.Height {
+			return fmt.Errorf("the file has %d×%d pixels and the image %d×%d: it must be as it was decoded, not turned, cut or resized", config.Width, config.Height, b.Dx(), b.Dy())
+		}
+		c = parts.frame.coding(withLuma(img, len(parts.frame.components) == 1), true)
+		return nil
+	})
+	return c, err
+}
+
+// withLuma returns an image that has luma in a plane, as that of image/jpeg has: img, or the luma of its colours.
+func withLuma(img image.Image, grey bool) image.Image {
+	switch img.(type) {
+	case *image.Gray, *image.YCbCr:
+		return img
+	}
+	b := img.Bounds()
+	luma := image.NewGray(image.Rect(0, 0, b.Dx(), b.Dy()))
+	draw.Draw(luma, luma.Rect, img, b.Min, draw.Src)
+	if grey {
+		return luma
+	}
+	return &image.YCbCr{Y: luma.Pix, YStride: luma.Stride, Rect: luma.Rect}
 }
