@@ -83,9 +83,9 @@ func (m CameraMotion) Kernel(y, x float64) (Kernel, error) {
 	reach := 0.0
 	for _, p := range m.Poses {
 		dy, dx := p.moved(y, x)
-		reach = max(reach, math.Abs(dy), math.Abs(dx))
+		reach = max(reach, math.Abs(dy), math.Abs(dx)) // NaN if one is
 	}
-	if 2*reach+3 > MaxKernelSize {
+	if !(2*reach+3 <= MaxKernelSize) {
 		return Kernel{}, fmt.Errorf("deblur: a camera's motion of %.0f samples, want at most %d", reach, (MaxKernelSize-3)/2)
 	}
 	r := int(reach) + 1

@@ -185,3 +185,12 @@ func TestEvenTurn(t *testing.T) {
 		require.Error(t, err, "%v", bad)
 	}
 }
+
+func TestKernelOfNoPoint(t *testing.T) {
+	m, err := UniformTurn(0.02, 0, 0, 100, 100)
+	require.NoError(t, err)
+	for _, at := range [][2]float64{{math.NaN(), 0}, {0, math.NaN()}, {math.Inf(1), 0}, {1e9, math.Inf(-1)}} {
+		_, err := m.Kernel(at[0], at[1])
+		require.Error(t, err, at)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/arguments"
 	"github.com/averaged/imaging/operator"
 )
 
@@ -33,6 +34,9 @@ func New(device backend.Device, kernel Kernel, boundary Boundary, h, w int) (*Op
 }
 
 func newOperator(device backend.Device, kernel Kernel, boundary Boundary, h, w int, method backend.BlurMethod) (*Operator, error) {
+	if err := arguments.CheckDevice("deblur", device); err != nil {
+		return nil, err
+	}
 	if err := kernel.Check(); err != nil {
 		return nil, err
 	}

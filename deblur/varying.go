@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/arguments"
 	"github.com/averaged/imaging/operator"
 )
 
@@ -46,6 +47,9 @@ func NewVarying(device backend.Device, grid Grid, h, w int) (*Varying, error) {
 }
 
 func newVarying(device backend.Device, grid Grid, h, w int, method backend.BlurMethod) (*Varying, error) {
+	if err := arguments.CheckDevice("deblur", device); err != nil {
+		return nil, err
+	}
 	if err := grid.Check(); err != nil {
 		return nil, err
 	}

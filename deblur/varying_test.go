@@ -95,11 +95,13 @@ func TestVarying(t *testing.T) {
 		for i, s := range devicetest.Download(t, dev, y) {
 			require.InDelta(t, want.AtVec(i), float64(s), 1e-4)
 		}
-		var svd mat.SVD
-		require.True(t, svd.Factorize(a, mat.SVDNone))
 		bound, reason := v.Norm()
 		require.Contains(t, reason, "Schur")
-		require.LessOrEqual(t, svd.Values(nil)[0], bound)
+		if !testing.Short() { // singular values take most of the time and are the same on every processor
+			var svd mat.SVD
+			require.True(t, svd.Factorize(a, mat.SVDNone))
+			require.LessOrEqual(t, svd.Values(nil)[0], bound)
+		}
 		if nonnegative(g) {
 			require.Less(t, bound, 1.4)
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/arguments"
 	"github.com/averaged/imaging/internal/fft"
 	"github.com/averaged/imaging/internal/parallel"
 )
@@ -34,10 +35,11 @@ func (o *Operator) Wiener(dst, src backend.Buffer, nsr float64) error {
 		return fmt.Errorf("deblur: noise-to-signal ratio %v, want 1e-9 to 1e9", nsr)
 	}
 	dh, dw := o.Domain()
-	channels := src.Shape().C
-	if src.Shape() != backend.Image(channels, o.h, o.w) || dst.Shape() != backend.Image(channels, dh, dw) {
+	from, to := arguments.ShapeOf(src), arguments.ShapeOf(dst)
+	channels := from.C
+	if from != backend.Image(channels, o.h, o.w) || to != backend.Image(channels, dh, dw) {
 		return fmt.Errorf("deblur: estimate of %v from %v, want one image of %d×%d from one of %d×%d",
-			dst.Shape(), src.Shape(), dh, dw, o.h, o.w)
+			to, from, dh, dw, o.h, o.w)
 	}
 	pool := parallel.New(o.device.Description().Threads)
 	defer pool.Close()

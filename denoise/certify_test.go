@@ -237,7 +237,9 @@ func TestLoad(t *testing.T) {
 		require.ErrorIs(t, err, ErrCertificate, text)
 	}
 	_, err = Load(t.Context(), dev, nil)
-	require.ErrorContains(t, err, "no weight file")
+	require.ErrorContains(t, err, "the weight file is nil")
+	_, err = Load(t.Context(), nil, file(m, Certificate{}))
+	require.ErrorContains(t, err, "the device is nil")
 	_, err = Load(t.Context(), dev, &weights.File{})
 	require.ErrorIs(t, err, weights.ErrNoCard)
 }

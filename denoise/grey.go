@@ -14,6 +14,9 @@ import (
 //
 // The result is as safe for concurrent use as d. Each call allocates two buffers of C channels. Freeing it frees d.
 func Grey(d Denoiser) (Denoiser, error) {
+	if d == nil {
+		return nil, errNoDenoiser
+	}
 	channels := d.Channels()
 	if channels == 1 {
 		return d, nil

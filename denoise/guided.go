@@ -408,6 +408,9 @@ func (n *Network) Groups() []int {
 // It owns r, and its Free releases it; if Freeze returns an error, it has freed r. The filters are those of n, which
 // must be freed after the result.
 func (n *Network) Freeze(r *Radii) (*Network, error) {
+	if r == nil {
+		return nil, errors.New("the radii are nil")
+	}
 	e, ok := n.body.(*explicit)
 	fits := slices.EqualFunc(n.Groups(), r.maps, func(groups int, m backend.Buffer) bool { return m.Shape().C == groups })
 	if r.coded != nil {

@@ -24,8 +24,12 @@ type LevelMap struct {
 // MapSide is the side in pixels of the squares of a LevelMap made by ConstantLevels.
 const MapSide = 16
 
-// ConstantLevels returns a map with the noise level sigma in all squares, for an image of height×width pixels.
+// ConstantLevels returns a map with the noise level sigma in all squares, for an image of height×width pixels. For an
+// image without pixels it has no squares, and Check refuses it.
 func ConstantLevels(height, width int, sigma float64) *LevelMap {
+	if height < 1 || width < 1 {
+		return &LevelMap{Side: MapSide}
+	}
 	m := &LevelMap{Side: MapSide, Rows: (height + MapSide - 1) / MapSide, Columns: (width + MapSide - 1) / MapSide}
 	m.Sigma = slices.Repeat([]float32{float32(sigma)}, m.Rows*m.Columns)
 	return m
@@ -49,13 +53,19 @@ func (m *LevelMap) Check(height, width int) error {
 	return nil
 }
 
-// Max returns the highest level.
-func (m *LevelMap) Max() float64 { return float64(slices.Max(m.Sigma)) }
+// Max returns the highest level, 0 of a map without squares.
+func (m *LevelMap) Max() float64 { return m.Quantile(1) }
 
-// Quantile returns the level that the given share of the squares, 0 to 1, does not exceed.
+// Quantile returns the level that the given share of the squares, 0 to 1, does not exceed; 0 of a map without squares.
 func (m *LevelMap) Quantile(share float64) float64 {
-	sorted := slices.Sorted(slices.Values(m.Sigma))
-	return float64(sorted[min(len(sorted)-1, int(share*float64(len(sorted))))])
+	if len(m.Sigma) == 0 {
+		return 0
+	}
+	sorted, last := slices.Sorted(slices.Values(m.Sigma)), len(m.Sigma)-1
+	if !(share < 1) {
+		return float64(sorted[last])
+	}
+	return float64(sorted[min(last, int(max(0, share)*float64(len(sorted))))])
 }
 
 // levels sets dst to the levels of a region of pixels that are shuffle×shuffle pixels of the image each.
@@ -253,9 +263,12 @@ func (t *radiusTable) multiply(said, sigma []float32, images int) error {
 	return cmp.Or(errs...)
 }
 
-// Part returns the map for the rectangle r of the image. Its squares have the same side, and the levels of the
-// nearest squares of m.
+// Part returns the map for the rectangle r of the image, which may reach beyond it. Its squares have the same side, and
+// the levels of the nearest squares of m.
 func (m *LevelMap) Part(r image.Rectangle) *LevelMap {
+	if r.Empty() || len(m.Sigma) == 0 {
+		return &LevelMap{Side: m.Side}
+	}
 	part := &LevelMap{Side: m.Side, Rows: (r.Dy() + m.Side - 1) / m.Side, Columns: (r.Dx() + m.Side - 1) / m.Side}
 	for y := range part.Rows {
 		for x := range part.Columns {

@@ -186,3 +186,19 @@ func TestMapCodeIsThatOfItsFormula(t *testing.T) {
 	}
 	require.Equal(t, uint8(255), mapCode(float32(math.Inf(1))))
 }
+
+// A map without squares, and a share that is none, are not a panic.
+func TestEmptyLevelMaps(t *testing.T) {
+	for _, m := range []*LevelMap{ConstantLevels(0, 5, 0.1), ConstantLevels(5, -1, 0.1), {}, ConstantLevels(5, 5, 0.1).Part(image.Rect(3, 3, 3, 9))} {
+		require.Error(t, m.Check(5, 5))
+		require.Zero(t, m.Max())
+		require.Zero(t, m.Quantile(0.5))
+		require.Empty(t, m.Part(image.Rect(0, 0, 5, 5)).Sigma)
+	}
+	m := &LevelMap{Side: 1, Rows: 1, Columns: 3, Sigma: []float32{3, 1, 2}}
+	for share, want := range map[float64]float64{-1: 1, 0: 1, 0.5: 2, 1: 3, math.Inf(1): 3, math.Inf(-1): 1} {
+		require.Equal(t, want, m.Quantile(share), share)
+	}
+	require.Equal(t, 3.0, m.Max())
+	require.Equal(t, 3.0, m.Quantile(math.NaN()))
+}

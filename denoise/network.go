@@ -10,6 +10,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise/dncnn"
+	"github.com/averaged/imaging/internal/arguments"
 	"github.com/averaged/imaging/internal/nn/guide"
 	"github.com/averaged/imaging/internal/nn/tile"
 	"github.com/averaged/imaging/weights"
@@ -123,8 +124,8 @@ func New(ctx context.Context, dev backend.Device, m Model, c Certificate, opts .
 	if err != nil {
 		return nil, err
 	}
-	if dev == nil {
-		return nil, errors.New("a network needs a device")
+	if err := arguments.CheckDevice("denoise", dev); err != nil {
+		return nil, err
 	}
 	r, err := m.radius()
 	if err != nil {
@@ -196,8 +197,11 @@ func Load(ctx context.Context, dev backend.Device, f *weights.File, opts ...Opti
 	if err != nil {
 		return nil, err
 	}
+	if err := arguments.CheckDevice("denoise", dev); err != nil {
+		return nil, err
+	}
 	if f == nil {
-		return nil, errors.New("no weight file")
+		return nil, errors.New("denoise: the weight file is nil")
 	}
 	card, err := f.Card()
 	if err != nil {
@@ -280,6 +284,8 @@ func (n *Network) Apply(ctx context.Context, dst, src backend.Buffer) error {
 	_, err := n.ApplyWithin(ctx, dst, src, DefaultInnerError*math.Sqrt(float64(src.Shape().Len())))
 	return err
 }
+
+var errNoDenoiser = fmt.Errorf("%w: the denoiser is nil", backend.ErrArgument)
 
 var errNoBuffer = fmt.Errorf("%w: a denoiser needs a source and a destination", backend.ErrArgument)
 

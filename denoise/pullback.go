@@ -6,6 +6,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise/refute"
 	"github.com/averaged/imaging/denoise/rungekutta"
+	"github.com/averaged/imaging/internal/arguments"
 	"github.com/averaged/imaging/internal/devicequeue"
 	"github.com/averaged/imaging/internal/nn/pullback"
 	"github.com/averaged/imaging/internal/nn/tile"
@@ -24,6 +25,11 @@ var _ = []refute.Differentiable{(*Network)(nil), relaxed{}, rescaled{}, grey{}}
 // PullBack implements refute.Differentiable. It keeps the whole image with all its layers in memory. It returns false
 // for rungekutta.BackwardEuler.
 func (n *Network) PullBack(ctx context.Context, dst, x, v backend.Buffer) (bool, error) {
+	for _, b := range []backend.Buffer{x, v} {
+		if err := n.check(dst, b); err != nil {
+			return false, err
+		}
+	}
 	s := tile.NewScratch(n.dev)
 	defer s.Free()
 	if n.shuffle > 1 {
@@ -98,7 +104,7 @@ func (r relaxed) PullBack(ctx context.Context, dst, x, v backend.Buffer) (bool, 
 
 func (r rescaled) PullBack(ctx context.Context, dst, x, v backend.Buffer) (bool, error) {
 	dev := r.Device()
-	small, err := dev.Alloc(x.Shape())
+	small, err := dev.Alloc(arguments.ShapeOf(x))
 	if err != nil {
 		return false, err
 	}
@@ -113,7 +119,7 @@ func (g grey) PullBack(ctx context.Context, dst, x, v backend.Buffer) (bool, err
 	dev := g.Device()
 	s := tile.NewScratch(dev)
 	defer s.Free()
-	shape := x.Shape()
+	shape := arguments.ShapeOf(x)
 	shape.C = len(g.copies)
 	var wide [3]backend.Buffer
 	for i := range wide {

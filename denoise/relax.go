@@ -12,6 +12,9 @@ import (
 // λ < 1 it makes a nonexpansive network averaged, with any constant that is asked for (the paper, section 2.1). It is
 // as safe for concurrent use as d. Freeing it frees d.
 func Relax(d Denoiser, lambda float64) (Denoiser, error) {
+	if d == nil {
+		return nil, errNoDenoiser
+	}
 	if !(lambda > 0) || float32(lambda) <= 0 || !isFinite32(lambda) {
 		return nil, fmt.Errorf("relaxation by %v, must be above 0 and finite", lambda)
 	}

@@ -14,6 +14,9 @@ import (
 // The result is as safe for concurrent use as d. Freeing it frees d. A network of an explicit method is rescaled by
 // its biases and radii, at almost no cost. For others, each call allocates one buffer of the image's shape.
 func Rescale(d Denoiser, s float64) (Denoiser, error) {
+	if d == nil {
+		return nil, errNoDenoiser
+	}
 	if !(s > 0) || !isFinite32(s) || !isFinite32(1/s) || float32(s) <= 0 || float32(1/s) <= 0 {
 		return nil, fmt.Errorf("rescaling by %v, must be above 0 and, with its inverse, within float32", s)
 	}

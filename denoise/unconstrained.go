@@ -2,10 +2,10 @@ package denoise
 
 import (
 	"context"
-	"errors"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise/dncnn"
+	"github.com/averaged/imaging/internal/arguments"
 	"github.com/averaged/imaging/internal/nn/tile"
 )
 
@@ -15,8 +15,8 @@ func NewDnCNN(dev backend.Device, d dncnn.Model, opts ...Option) (*Network, erro
 	if err != nil {
 		return nil, err
 	}
-	if dev == nil {
-		return nil, errors.New("a network needs a device")
+	if err := arguments.CheckDevice("denoise", dev); err != nil {
+		return nil, err
 	}
 	return newDnCNN(dev, d, o)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/denoise/refute"
 	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -135,6 +136,19 @@ func TestWrappersRefuse(t *testing.T) {
 		require.ErrorIs(t, d.Apply(t.Context(), y, x), backend.ErrShape)
 		require.ErrorIs(t, d.Apply(t.Context(), nil, x), backend.ErrArgument)
 		require.ErrorIs(t, d.Apply(t.Context(), y, nil), backend.ErrArgument)
+	}
+	for name, wrap := range map[string]func() error{
+		"grey":    func() error { _, err := Grey(nil); return err },
+		"rescale": func() error { _, err := Rescale(nil, 2); return err },
+		"relax":   func() error { _, err := Relax(nil, 0.5); return err },
+	} {
+		require.ErrorIs(t, wrap(), backend.ErrArgument, name)
+	}
+	for _, d := range []refute.Differentiable{n, grey.(refute.Differentiable), rescaled.(refute.Differentiable), relaxed.(refute.Differentiable)} {
+		for _, b := range [][3]backend.Buffer{{nil, x, x}, {y, nil, x}, {y, x, nil}} {
+			_, err := d.PullBack(t.Context(), b[0], b[1], b[2])
+			require.Error(t, err, "%T", d)
+		}
 	}
 	rescaled.Free()
 	s = backend.Image(3, 4, 4)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/arguments"
 	"github.com/averaged/imaging/operator"
 )
 
@@ -24,6 +25,9 @@ var _ operator.Linear = (*Mask)(nil)
 // NewMask returns the mask of images of h rows and w columns. known is true for the known pixels, row by row,
 // and is copied. Free the mask when it is no longer needed.
 func NewMask(device backend.Device, known []bool, h, w int) (*Mask, error) {
+	if err := arguments.CheckDevice("inpaint", device); err != nil {
+		return nil, err
+	}
 	if err := checkMask(known, h, w); err != nil {
 		return nil, err
 	}
@@ -69,9 +73,9 @@ func (m *Mask) Range() (h, w int) { return m.h, m.w }
 // Apply sets dst = M·src. Both have the mask's size, N = 1 and the same number of
 // channels, and share no memory. Nothing is rounded; missing samples become 0 or −0.
 func (m *Mask) Apply(dst, src backend.Buffer) error {
-	s := src.Shape()
-	if s != backend.Image(s.C, m.h, m.w) || dst.Shape() != s {
-		return fmt.Errorf("inpaint: mask of %d×%d on %v to %v: %w", m.h, m.w, s, dst.Shape(), backend.ErrShape)
+	s, d := arguments.ShapeOf(src), arguments.ShapeOf(dst)
+	if s != backend.Image(s.C, m.h, m.w) || d != s {
+		return fmt.Errorf("inpaint: mask of %d×%d on %v to %v: %w", m.h, m.w, s, d, backend.ErrShape)
 	}
 	return operator.EachChannel(m.device, dst, src, func(to, from backend.Buffer) error {
 		return m.device.Multiply(to, from, m.plane)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/arguments"
 	"github.com/averaged/imaging/operator"
 )
 
@@ -23,6 +24,9 @@ var _ operator.Linear = (*Mosaic)(nil)
 // the first two pixels of the first two rows, which repeat: pattern[row][column] is the channel, 0 red, 1
 // green, 2 blue. Any pattern is allowed. Free the mosaic when it is no longer needed.
 func NewMosaic(device backend.Device, pattern [2][2]int, h, w int) (*Mosaic, error) {
+	if err := arguments.CheckDevice("inpaint", device); err != nil {
+		return nil, err
+	}
 	if err := backend.Image(3, h, w).Check(); err != nil {
 		return nil, fmt.Errorf("inpaint: mosaic of %d×%d pixels: %w", h, w, err)
 	}
@@ -60,8 +64,8 @@ func (m *Mosaic) Range() (h, w int) { return m.h, m.w }
 // Apply sets dst = M·src. Both have the mosaic's size, N = 1 and three channels, and share no memory. Nothing
 // is rounded; the other colours become 0 or −0.
 func (m *Mosaic) Apply(dst, src backend.Buffer) error {
-	if s := src.Shape(); s != m.mask.Shape() || dst.Shape() != s {
-		return fmt.Errorf("inpaint: mosaic of %d×%d on %v to %v: %w", m.h, m.w, s, dst.Shape(), backend.ErrShape)
+	if s, d := arguments.ShapeOf(src), arguments.ShapeOf(dst); s != m.mask.Shape() || d != s {
+		return fmt.Errorf("inpaint: mosaic of %d×%d on %v to %v: %w", m.h, m.w, s, d, backend.ErrShape)
 	}
 	return m.device.Multiply(dst, src, m.mask)
 }

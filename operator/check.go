@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/arguments"
 )
 
 // Check refuses an operator that random images of as many channels refute: its results are not finite, its Adjoint is
@@ -14,8 +15,8 @@ import (
 // stretches by more than its Norm. It allows for the rounding of float32. An operator that passes may still be wrong;
 // package operatortest tries longer.
 func Check(ctx context.Context, dev backend.Device, k Linear, channels, steps int, seed uint64) error {
-	if dev == nil || k == nil {
-		return errors.New("operator: no device or no operator")
+	if err := checkGiven(dev, k); err != nil {
+		return err
 	}
 	if err := checkAdjoint(ctx, dev, k, channels, seed); err != nil {
 		return err
@@ -29,6 +30,14 @@ func Check(ctx context.Context, dev backend.Device, k Linear, channels, steps in
 		return fmt.Errorf("operator: an image is stretched by %.9g, the norm is said to be at most %.9g (%s)", estimate, bound, reason)
 	}
 	return nil
+}
+
+// checkGiven returns an error unless there are a device and an operator.
+func checkGiven(dev backend.Device, k Linear) error {
+	if k == nil {
+		return errors.New("operator: the operator is nil")
+	}
+	return arguments.CheckDevice("operator", dev)
 }
 
 // checkAdjoint compares ⟨Kx, y⟩ with ⟨x, Kᵀy⟩ for independent normal x and y.

@@ -1,10 +1,12 @@
 package operator
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/arguments"
 )
 
 // Composition is the product A·B of two operators: first B, then A. It is safe
@@ -21,6 +23,12 @@ type Composition struct {
 // domain of outer. The caller keeps both, and must not free them before the composition. Free the composition
 // when it is no longer needed.
 func Compose(device backend.Device, outer, inner Linear) (*Composition, error) {
+	if err := arguments.CheckDevice("operator", device); err != nil {
+		return nil, err
+	}
+	if outer == nil || inner == nil {
+		return nil, errors.New("operator: a composition needs two operators")
+	}
 	rh, rw := inner.Range()
 	if dh, dw := outer.Domain(); dh != rh || dw != rw {
 		return nil, fmt.Errorf("operator: composition of operators: the inner one makes %d×%d samples, the outer one takes %d×%d", rh, rw, dh, dw)

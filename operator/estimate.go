@@ -12,6 +12,9 @@ import (
 // seed chooses. The estimate is a lower bound, up to rounding, so it proves nothing that needs ‖K‖ to be
 // small: for that see Linear.Norm.
 func EstimateNorm(ctx context.Context, dev backend.Device, k Linear, steps int, seed uint64) (estimate float64, err error) {
+	if err := checkGiven(dev, k); err != nil {
+		return 0, err
+	}
 	return estimateNorm(ctx, dev, k, 1, steps, seed)
 }
 

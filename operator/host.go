@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/arguments"
 )
 
 // Host is a linear map K of one channel on plain numbers, rows one after the other. With it a program adds an
@@ -43,9 +44,10 @@ func FromHost(dev backend.Device, host Host) (Linear, error) {
 			return nil, fmt.Errorf("operator: from %d×%d to %d×%d samples, want at least 1×1 and at most 2147483647 on a side", host.DomainH, host.DomainW, host.RangeH, host.RangeW)
 		}
 	}
+	if err := arguments.CheckDevice("operator", dev); err != nil {
+		return nil, err
+	}
 	switch {
-	case dev == nil:
-		return nil, errors.New("operator: no device")
 	case host.Apply == nil || host.Adjoint == nil:
 		return nil, errors.New("operator: an operator needs both Apply and Adjoint")
 	case !(host.Norm >= 0) || math.IsInf(host.Norm, 1):

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/arguments"
 )
 
 // Linear is a linear map K from an unknown image to measurements, the same for every channel. An iteration
@@ -35,8 +36,11 @@ type ByChannel interface {
 // EachChannel calls f with every channel of dst and the same one of src. It returns an error that wraps
 // backend.ErrShape unless both are one image with the same number of channels.
 func EachChannel(dev backend.Device, dst, src backend.Buffer, f func(dst, src backend.Buffer) error) error {
-	if s, t := dst.Shape(), src.Shape(); s.N != 1 || t.N != 1 || s.C != t.C {
+	if s, t := arguments.ShapeOf(dst), arguments.ShapeOf(src); s.N != 1 || t.N != 1 || s.C != t.C {
 		return fmt.Errorf("operator: from %v to %v, want one image of as many channels: %w", t, s, backend.ErrShape)
+	}
+	if err := arguments.CheckDevice("operator", dev); err != nil {
+		return err
 	}
 	for c := range dst.Shape().C {
 		x, err := dev.Channels(dst, c, 1)

@@ -1,10 +1,12 @@
 package operator
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/arguments"
 )
 
 // Masked is the operator M·K. It measures as K does and sets some samples to 0. M is diagonal with ones and
@@ -32,8 +34,14 @@ var (
 // numbers Norm and Rounding are false. The mask may be filled after the call. The caller keeps both, and must
 // not free them before the result. Free the result when it is no longer needed.
 func Mask(device backend.Device, inner Linear, mask backend.Buffer) (*Masked, error) {
+	if err := arguments.CheckDevice("operator", device); err != nil {
+		return nil, err
+	}
+	if inner == nil {
+		return nil, errors.New("operator: a mask needs an operator")
+	}
 	h, w := inner.Range()
-	if s := mask.Shape(); s != backend.Image(s.C, h, w) {
+	if s := arguments.ShapeOf(mask); s != backend.Image(s.C, h, w) {
 		return nil, fmt.Errorf("operator: mask of %v for measurements of %d×%d: %w", s, h, w, backend.ErrShape)
 	}
 	b, err := device.Alloc(backend.Image(1, h, w))
@@ -52,7 +60,7 @@ func (m *Masked) Range() (h, w int) { return m.inner.Range() }
 // Apply sets dst = M·K·src. dst has Range, src Domain size; both have N = 1 and the mask's number of
 // channels, and share no memory.
 func (m *Masked) Apply(dst, src backend.Buffer) error {
-	if dst.Shape() != m.mask.Shape() {
+	if arguments.ShapeOf(dst) != m.mask.Shape() {
 		return m.misfit(dst)
 	}
 	if err := m.inner.Apply(dst, src); err != nil {
@@ -64,7 +72,7 @@ func (m *Masked) Apply(dst, src backend.Buffer) error {
 // Adjoint sets dst = Kᵀ·M·src. dst has Domain, src Range size; both have N = 1 and the mask's number of
 // channels, and share no memory.
 func (m *Masked) Adjoint(dst, src backend.Buffer) error {
-	if src.Shape() != m.mask.Shape() {
+	if arguments.ShapeOf(src) != m.mask.Shape() {
 		return m.misfit(src)
 	}
 	m.room.mu.Lock()
@@ -100,7 +108,7 @@ func (m *Masked) Channel(c int) (Linear, error) {
 }
 
 func (m *Masked) misfit(b backend.Buffer) error {
-	return fmt.Errorf("operator: mask of %v on %v: %w", m.mask.Shape(), b.Shape(), backend.ErrShape)
+	return fmt.Errorf("operator: mask of %v on %v: %w", m.mask.Shape(), arguments.ShapeOf(b), backend.ErrShape)
 }
 
 // Norm returns the bound of ‖K‖: M is an orthogonal projection, so ‖M·K‖ ≤ ‖K‖.

@@ -14,15 +14,15 @@ const (
 	// MaxMemory is the largest Options.Memory. More points add nothing new, and make the least squares
 	// problem close to singular.
 	MaxMemory = 20
-	// memoryBudget is what the points may take where Options.Memory is 0, in bytes; one
-	// point is kept in any case. A colour photograph of 12 megapixels has one.
+	// memoryBudget is what the points may take where Options.Memory is 0, in bytes. A colour photograph of 12
+	// megapixels has one, and one of 18 none.
 	memoryBudget = 400 << 20
 )
 
 // AutomaticMemory returns the number of points that Options.Memory = 0 stands for, for images of that many
-// elements, at least 1.
+// elements. For 0 points there is the spectral step.
 func AutomaticMemory(elements int) int {
-	return max(1, min(DefaultMemory, memoryBudget/(2*4*elements)))
+	return max(0, min(DefaultMemory, memoryBudget/(2*4*max(1, elements))))
 }
 
 // ridge is the regularisation of the least squares problem, relative to the trace: it keeps

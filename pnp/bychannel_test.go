@@ -83,14 +83,17 @@ func TestDataStepByChannel(t *testing.T) {
 func TestMemoryByChannel(t *testing.T) {
 	const h, w = 8, 8
 	for _, step := range dataSteps {
-		for _, a := range []Acceleration{Plain, Anderson} {
-			images := 3
-			if a == Anderson {
-				images += 2
+		for _, points := range []int{-1, 0, 1} { // Plain, and Anderson with so many
+			// The mask and its room, the measurements, one channel of them, and the images.
+			need, a := (3+1+3+1)*h*(w-1)+(3+2*max(0, points))*3*h*w, Plain
+			if points >= 0 {
+				a = Anderson
+			}
+			if points == 0 { // the residuals of two steps, when there is no channel of measurements
+				need += 2*h*w - h*(w-1)
 			}
 			for _, short := range []int{0, 1} {
-				// The mask and its room, the measurements, one channel of them, and the images.
-				elements := (3+1+3+1)*h*(w-1) + images*3*h*w - short
+				elements := need - short
 				dev := newDevice(t, cpu.MemoryLimit(int64(4*elements)))
 				k := masked(t, dev, h, w)
 				y := planes(t, dev, h, w-1, random(1, 3*h*(w-1)))
@@ -98,12 +101,15 @@ func TestMemoryByChannel(t *testing.T) {
 				it, err := newIteration(dev, y, k, shrink(dev, 0.9), opt)
 				require.NoError(t, err)
 				require.NoError(t, it.divide(true))
+				if points == 0 {
+					it.guard.spectral = new(spectral)
+				}
 				_, _, err = it.run(t.Context(), opt)
 				it.free()
 				if short > 0 {
-					require.ErrorIs(t, err, backend.ErrOutOfMemory, "%v, %v", step, a)
+					require.ErrorIs(t, err, backend.ErrOutOfMemory, "%v, %d", step, points)
 				} else {
-					require.NoError(t, err, "%v, %v", step, a)
+					require.NoError(t, err, "%v, %d", step, points)
 				}
 			}
 		}

@@ -371,14 +371,19 @@ func TestWhatIsRefused(t *testing.T) {
 		"constraint":           {y, k, Options{Constraint: 9}, "Constraint is out of range"},
 		"size of measurements": {small, k, Options{}, "range of 2×2"},
 		"size of start":        {y, k, Options{Start: small}, "domain"},
-		"no measurements":      {nil, k, Options{}, "needs a device"},
-		"no operator":          {y, nil, Options{}, "needs a device"},
+		"no measurements":      {nil, k, Options{}, "needs measurements"},
+		"no operator":          {y, nil, Options{}, "an operator"},
 		"not a number":         {nan, k, Options{}, "NaN"},
 		"zero operator":        {y, diagonal{dev, 2, 2, make([]float32, 4)}, Options{}, "norm bound"},
 	} {
 		_, _, err := Solve(t.Context(), dev, c.y, c.k, phi, c.opt)
 		require.ErrorContains(t, err, c.say, name)
 	}
+	_, _, err := Solve(t.Context(), nil, y, k, phi, Options{})
+	require.ErrorContains(t, err, "the device is nil")
+	_, _, err = Solve(t.Context(), dev, y, k, nil, Options{})
+	require.ErrorContains(t, err, "a denoiser")
+	require.Equal(t, DefaultMemory, AutomaticMemory(0))
 	x, _, err := Solve(t.Context(), dev, y, k, phi, Options{Step: 0.499})
 	require.NoError(t, err)
 	x.Free()

@@ -29,9 +29,11 @@ import (
 // The theorem does not need the second condition. That limits the cost of a bad proposal to one
 // application of T: after j rejections in a row 2^j plain steps pass before the next trial. So at
 // most (N+1)/3 of N applications are lost, and at most log₂(N) + 1 if all proposals are bad; apart
-// from these the run is then the plain one.
+// from these the run is then the plain one. Without room for earlier points (spectral) no proposal is given up, for T(x_k) is
+// not kept, but as many plain steps follow a bad one.
 type safeguard struct {
 	anderson anderson
+	spectral *spectral // in the place of anderson, where there is no room for points; or nil
 	// direct replaces the proposal of anderson where it is set: it may write anything
 	// into dst, given T(x).
 	direct func(dst, image backend.Buffer) error
@@ -68,32 +70,34 @@ func (s *safeguard) ceiling() float64 {
 	return capStart * s.first / math.Pow(float64(s.accepted+1), capDecay)
 }
 
-// trying tells whether the point it.x is a proposal.
-func (s *safeguard) trying() bool { return s.way > 0 }
+// trying tells whether the point it.x is a proposal that can be given up.
+func (s *safeguard) trying() bool { return s.way > 0 && s.spectral == nil }
 
 // keep judges the point it.x by its residual. At the end of the run none is given up.
 func (s *safeguard) keep(it *iteration, end bool) bool {
 	if it.n == 1 {
 		s.first = it.residual
 	}
-	if !s.trying() {
-		s.kept = it.residual
-		return true
+	if s.way > 0 {
+		if end || it.residual <= s.ceiling() {
+			s.rejected = 0
+		} else {
+			s.rejected++
+			s.wait = 1<<min(s.rejected, 30) - 1
+			if s.spectral == nil {
+				return false
+			}
+		}
+		it.errors += s.way
+		s.accepted++
 	}
-	if !end && it.residual > s.ceiling() {
-		return false
-	}
-	it.errors += s.way
-	s.accepted++
-	s.rejected, s.way, s.kept = 0, 0, it.residual
+	s.way, s.kept = 0, it.residual
 	return true
 }
 
 // retreat makes T of the last point that was kept the next one.
 func (s *safeguard) retreat(it *iteration) {
 	s.way = 0
-	s.rejected++
-	s.wait = 1<<min(s.rejected, 30) - 1
 	// The other points have led astray and are forgotten.
 	s.spare = append(s.spare, s.anderson.drop(1)...)
 	last := s.anderson.points[0]
@@ -105,6 +109,12 @@ func (s *safeguard) retreat(it *iteration) {
 // advance sets it.x to the next point, after it.x was kept. If there is one point too many by then, the next
 // one is made where the image of the oldest is, which is its first term.
 func (s *safeguard) advance(it *iteration) (err error) {
+	if s.spectral != nil {
+		if err := s.spectral.residual(it); err != nil {
+			return err
+		}
+		return s.choose(it, it.next)
+	}
 	if err := it.dev.LinearCombination(it.x, backend.Term{A: 1, X: it.next}, backend.Term{A: -1, X: it.x}); err != nil {
 		return err
 	}
@@ -136,7 +146,9 @@ func (s *safeguard) choose(it *iteration, image backend.Buffer) error {
 	if err != nil || tried {
 		return err
 	}
-	s.way = 0
+	if s.way = 0; s.spectral != nil {
+		s.spectral.step = 1
+	}
 	return it.dev.LinearCombination(it.x, backend.Term{A: 1, X: image})
 }
 
@@ -148,6 +160,10 @@ func (s *safeguard) try(it *iteration, image backend.Buffer) (bool, error) {
 	}
 	if s.direct != nil {
 		if err := s.direct(it.x, image); err != nil {
+			return false, err
+		}
+	} else if s.spectral != nil {
+		if err := it.dev.LinearCombination(it.x, backend.Term{A: 1, X: image}, backend.Term{A: float32(s.spectral.step - 1), X: it.x}); err != nil {
 			return false, err
 		}
 	} else if ok, err := s.anderson.propose(it.dev, it.x); !ok {
@@ -169,7 +185,9 @@ func (s *safeguard) try(it *iteration, image backend.Buffer) (bool, error) {
 	if limit := maxWay * math.Min(s.kept, s.ceiling()); s.way > limit {
 		// C is convex: what is between two of its points is in it.
 		part := limit / s.way
-		s.way = limit
+		if s.way = limit; s.spectral != nil {
+			s.spectral.step = 1 + part*(s.spectral.step-1)
+		}
 		return true, it.dev.LinearCombination(it.x, backend.Term{A: float32(part), X: it.x}, backend.Term{A: float32(1 - part), X: image})
 	}
 	return true, nil
@@ -178,5 +196,8 @@ func (s *safeguard) try(it *iteration, image backend.Buffer) (bool, error) {
 func (s *safeguard) free() {
 	for _, b := range append(s.spare, s.anderson.drop(0)...) {
 		b.Free()
+	}
+	if s.spectral != nil {
+		s.spectral.free()
 	}
 }

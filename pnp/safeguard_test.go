@@ -13,15 +13,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-// poisoned runs Anderson's acceleration with another proposal in its place.
-func poisoned(dev backend.Device, y backend.Buffer, k operator.Linear, phi Denoiser, opt Options, direct func(dst, image backend.Buffer) error) (backend.Buffer, Report, error) {
+// poisoned runs Anderson's acceleration with another proposal in its place. alone is without room for points.
+func poisoned(dev backend.Device, y backend.Buffer, k operator.Linear, phi Denoiser, opt Options, alone bool, direct func(dst, image backend.Buffer) error) (backend.Buffer, Report, error) {
 	opt.Acceleration = Anderson
 	it, err := newIteration(dev, y, k, phi, opt)
 	if err != nil {
 		return nil, Report{}, err
 	}
 	defer it.free()
-	it.guard.direct = direct
+	if it.guard.direct = direct; alone {
+		it.guard.spectral = new(spectral)
+	}
 	return it.run(context.Background(), opt)
 }
 
@@ -97,7 +99,7 @@ func TestPoisonCannotBreakConvergence(t *testing.T) {
 	opt := Options{Step: 1, Start: start, Constraint: Unconstrained, Tolerance: -1, MaxIterations: 4000}
 	distance := norm(random(8, h*w)) // to 0
 	for name, direct := range poisons(dev) {
-		x, report, err := poisoned(dev, y, k, phi, opt, direct)
+		x, report, err := poisoned(dev, y, k, phi, opt, false, direct)
 		require.NoError(t, err, name)
 		require.Len(t, report.Residuals, opt.MaxIterations, name)
 		require.LessOrEqual(t, 3*len(report.Rejected), opt.MaxIterations+1, name)
@@ -155,7 +157,7 @@ func TestBadProposalsCostLittle(t *testing.T) {
 	})
 	for _, limit := range []int{1, 2, 3, 5, 8, 100, 257} {
 		opt.MaxIterations = limit
-		x, report, err := poisoned(dev, y, k, phi, opt, far)
+		x, report, err := poisoned(dev, y, k, phi, opt, false, far)
 		require.NoError(t, err)
 		if limit > 1 {
 			require.NotEmpty(t, report.Rejected)
@@ -194,7 +196,7 @@ func TestProposalWithoutAValueIsGivenUp(t *testing.T) {
 		}
 		return x
 	}}
-	x, report, err := poisoned(dev, y, k, phi, Options{Constraint: Unconstrained, MaxIterations: 20, Tolerance: -1}, written(dev, filled(3)))
+	x, report, err := poisoned(dev, y, k, phi, Options{Constraint: Unconstrained, MaxIterations: 20, Tolerance: -1}, false, written(dev, filled(3)))
 	require.NoError(t, err)
 	require.NotEmpty(t, report.Rejected)
 	require.True(t, math.IsInf(report.Bound(3), 1), "nothing is proven")
@@ -223,7 +225,7 @@ func TestPoisonedBoundsHold(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		x, report, err := poisoned(dev, y, k, turn(dev, alpha, angle), Options{
 			DataStep: rapid.SampledFrom(dataSteps).Draw(rt, "data step"), Tolerance: -1, MaxIterations: 60,
-		}, written(dev, func(_ int, x []float32) {
+		}, rapid.Bool().Draw(rt, "alone"), written(dev, func(_ int, x []float32) {
 			for i := range x {
 				x[i] += float32(scale * rng.NormFloat64())
 			}

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/arguments"
 	"github.com/averaged/imaging/operator"
 )
 
@@ -41,7 +42,8 @@ const (
 	// smallest residual that they predict. A safeguard rejects points whose residual is above 10·r₀/(n+1)^1.1
 	// after n accepted ones, and bounds how far they may be from T(x_k). So the moves are summable, and the
 	// iterates converge for any combination (Zhang, O'Donoghue and Boyd 2020; Combettes 2004). The moves
-	// count in the report's Errors. With a network it is the fastest choice.
+	// count in the report's Errors. With a network it is the fastest choice. Options.Memory says what it does with an
+	// image so large that there is no room for points.
 	Anderson
 )
 
@@ -88,9 +90,11 @@ type Options struct {
 	// distance to it. As q tends to 1, that point tends to the fixed point of T nearest to x₀ (Browder 1967).
 	Contraction float64
 	// Memory is the number of earlier points that Anderson uses. Each takes two images of the operator's
-	// domain. 0 means DefaultMemory, or as many as fit into 400 MiB if those are fewer, but at least 1. The
-	// rest of the iteration takes three images and one of the operator's range. ProximalStep takes two more,
-	// and Halpern, Momentum and Contraction one each. Of a large image in colour (so that 0 does not mean
+	// domain. 0 means DefaultMemory, or as many as fit into 400 MiB if those are fewer. If none fits, Anderson
+	// continues from x_k + s·(T(x_k) − x_k) instead, where s follows from the last two residuals (Barzilai and
+	// Borwein 1988). The same bounds hold for its moves. It takes two channels, and rejects nothing. The rest
+	// of the iteration takes three images and one of the operator's range. ProximalStep takes two more, and
+	// Halpern, Momentum and Contraction one each. Of a large image in colour (so that 0 does not mean
 	// DefaultMemory) ProximalStep takes none, and the range is that of one channel, if the operator is a
 	// operator.ByChannel.
 	Memory int
@@ -276,8 +280,11 @@ type iteration struct {
 }
 
 func newIteration(dev backend.Device, y backend.Buffer, k operator.Linear, phi Denoiser, opt Options) (_ *iteration, err error) {
-	if dev == nil || y == nil || k == nil || phi == nil {
-		return nil, errors.New("pnp: an iteration needs a device, measurements, an operator and a denoiser")
+	if err := arguments.CheckDevice("pnp", dev); err != nil {
+		return nil, err
+	}
+	if y == nil || k == nil || phi == nil {
+		return nil, errors.New("pnp: an iteration needs measurements, an operator and a denoiser")
 	}
 	norm, reason := k.Norm()
 	if !(norm > 0) || math.IsInf(norm, 0) {
@@ -395,7 +402,9 @@ func (it *iteration) prepare(opt Options, norm float64) (err error) {
 		if memory == 0 {
 			memory = AutomaticMemory(it.x.Shape().Len())
 		}
-		it.guard = &safeguard{anderson: anderson{memory: memory}}
+		if it.guard = (&safeguard{anderson: anderson{memory: memory}}); memory == 0 {
+			it.guard.spectral = new(spectral)
+		}
 	}
 	return err
 }

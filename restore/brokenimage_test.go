@@ -57,6 +57,7 @@ func TestImagesThatCannotBeRead(t *testing.T) {
 		"no colour":         &image.Paletted{Pix: make([]byte, 20), Stride: 5, Rect: r, Palette: color.Palette{nil}},
 		"Planar of nothing": restore.NewPlanar(3, -1, 4),
 		"Planar of 2":       restore.NewPlanar(2, 4, 5),
+		"Planar too large":  restore.NewPlanar(3, math.MaxInt, math.MaxInt),
 		"too few samples":   &restore.Planar{Width: 5, Height: 4, Channels: 3, Pix: make([]float32, 59)},
 		"too few opacities": &restore.Planar{Width: 5, Height: 4, Channels: 1, Pix: make([]float32, 20), Alpha: make([]uint16, 19)},
 	}

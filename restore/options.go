@@ -11,6 +11,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/arguments"
 	"github.com/averaged/imaging/internal/deblurring"
 	"github.com/averaged/imaging/pnp"
 	"github.com/averaged/imaging/upscale"
@@ -225,8 +226,8 @@ func Contraction(q float64) Option {
 // Restorer's methods.
 func Device(d backend.Device) Option {
 	return option{"Device", func(c *request) error {
-		if d == nil {
-			return errors.New("restore: the device is nil")
+		if err := arguments.CheckDevice("restore", d); err != nil {
+			return err
 		}
 		c.device = d
 		return nil

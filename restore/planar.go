@@ -27,9 +27,10 @@ type Planar struct {
 
 var _ image.Image = (*Planar)(nil)
 
-// NewPlanar returns a black image. With a negative size it has no samples, and Check refuses it.
+// NewPlanar returns a black image. With a negative size, or one that no memory holds, it has no samples, and Check
+// refuses it.
 func NewPlanar(channels, height, width int) *Planar {
-	if channels < 0 || height < 0 || width < 0 {
+	if min(channels, height, width) < 0 || float64(channels)*float64(height)*float64(width) > math.MaxInt/12 {
 		return &Planar{Width: width, Height: height, Channels: channels}
 	}
 	return &Planar{Width: width, Height: height, Channels: channels, Pix: make([]float32, channels*height*width)}

@@ -2,6 +2,7 @@ package restore
 
 import (
 	"context"
+	"errors"
 	"runtime"
 
 	"github.com/averaged/imaging/backend"
@@ -62,6 +63,9 @@ func (r *Restorer) DenoiseRaw(ctx context.Context, img *raw.Image, options ...Op
 
 // DenoiseRawFile is the function DenoiseRawFile with the options of r.
 func (r *Restorer) DenoiseRawFile(ctx context.Context, f *raw.File, options ...Option) (*raw.Image, *Report, error) {
+	if f == nil {
+		return nil, nil, errors.New("restore: the raw file is nil")
+	}
 	return r.denoiseRaw(ctx, f.Image(), f.Image, options)
 }
 

@@ -134,6 +134,8 @@ func TestDenoiseRawFile(t *testing.T) {
 func TestDenoiseRawRefuses(t *testing.T) {
 	_, _, err := DenoiseRaw(t.Context(), nil)
 	require.ErrorContains(t, err, "nil")
+	_, _, err = DenoiseRawFile(t.Context(), nil)
+	require.ErrorContains(t, err, "nil")
 	_, noisy := rawScene(t, 64, 64, 800)
 	for _, o := range []Option{Sigma(.1), Shadows(false), StepSize(1)} {
 		_, _, err = DenoiseRaw(t.Context(), noisy, o)

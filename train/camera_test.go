@@ -2,6 +2,7 @@ package train
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/averaged/imaging/backend/cpu"
@@ -140,6 +141,29 @@ func TestCameraLevels(t *testing.T) {
 }
 
 // TestDarkScenes: a share of the cameras see less light, and no other draw changes by that.
+func TestPhotographsRefuse(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	large, err := NewPictures(3, []Picture{gradientPicture(3, 300, 300, false)})
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		config Config
+		set    *Pictures
+		r      *rand.Rand
+		say    string
+	}{
+		"no random numbers": {CameraConfig(), large, nil, "random"},
+		"no camera":         {DefaultConfig(), large, r, "camera"},
+		"no pictures":       {CameraConfig(), nil, r, "no pictures"},
+		"small pictures":    {CameraConfig(), testPictures(t, 3), r, "crops are"},
+		"grey pictures":     {CameraConfig(), testPictures(t, 1), r, "channels"},
+	} {
+		_, _, err := c.config.Photograph(c.set, false, c.r)
+		require.ErrorContains(t, err, c.say, name)
+	}
+	_, _, err = CameraConfig().Photograph(large, false, r)
+	require.NoError(t, err)
+}
+
 func TestDarkScenes(t *testing.T) {
 	lit, dim := cameraConfig(), cameraConfig()
 	bright, dark := *lit.Camera, *lit.Camera

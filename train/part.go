@@ -2,9 +2,12 @@ package train
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/arguments"
 	"github.com/averaged/imaging/internal/devicequeue"
 	"github.com/averaged/imaging/weights"
 )
@@ -41,8 +44,14 @@ type Descent struct{ optimiser *optimiser }
 
 // NewDescent returns a Descent with zero momentum. The parameters must have different names.
 func NewDescent(dev backend.Device, o Optimiser, parameters []*Parameter) (*Descent, error) {
+	if err := arguments.CheckDevice("train", dev); err != nil {
+		return nil, err
+	}
 	if err := o.check(); err != nil {
 		return nil, err
+	}
+	if slices.Contains(parameters, nil) {
+		return nil, errors.New("train: a parameter is nil")
 	}
 	m, err := newOptimiser(dev, o, parameters)
 	if err != nil {
@@ -87,8 +96,14 @@ type Layer struct {
 // NewLayer allocates a layer of in to out channels with weights of zero. Its parameters are
 // name.weight and name.bias.
 func NewLayer(dev backend.Device, name string, out, in, kernel int, a backend.Activation) (*Layer, error) {
+	if err := arguments.CheckDevice("train", dev); err != nil {
+		return nil, err
+	}
 	if err := a.Check(); err != nil {
 		return nil, err
+	}
+	if err := (backend.Shape{N: out, C: in, H: kernel, W: kernel}).Check(); err != nil {
+		return nil, fmt.Errorf("layer %q: %w", name, err)
 	}
 	l := &Layer{dev: dev, kept: devicequeue.NewPool(dev), activation: a}
 	q := l.queue()

@@ -191,6 +191,25 @@ func TestPartsRefuse(t *testing.T) {
 	require.Error(t, err)
 	_, err = NewDescent(dev, Optimiser{Name: "x"}, nil)
 	require.Error(t, err)
+	_, err = NewLayer(dev, "l", math.MaxInt, 1, 1, backend.Activation{})
+	require.ErrorIs(t, err, backend.ErrShape)
+	_, err = NewDescent(dev, MuonDefaults(), []*Parameter{nil})
+	require.ErrorContains(t, err, "nil")
+	for name, make := range map[string]func() error{
+		"stage":   func() error { _, err := NewStage(nil, "s", DefaultConfig()); return err },
+		"layer":   func() error { _, err := NewLayer(nil, "l", 1, 1, 1, backend.Activation{}); return err },
+		"descent": func() error { _, err := NewDescent(nil, MuonDefaults(), nil); return err },
+		"range": func() error {
+			_, err := RangeTest(t.Context(), nil, DefaultConfig(), testPictures(t, 3), 1e-3, 1, 5)
+			return err
+		},
+		"run": func() error {
+			_, err := Create(nil, t.TempDir(), DefaultConfig(), Data{Training: testPictures(t, 3)})
+			return err
+		},
+	} {
+		require.ErrorContains(t, make(), "the device is nil", name)
+	}
 	p := newParameter("p", true, 1)
 	p.gradient[0] = float32(math.NaN())
 	d, err := NewDescent(dev, Optimiser{Name: SGD}, []*Parameter{p})

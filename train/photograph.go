@@ -1,6 +1,7 @@
 package train
 
 import (
+	"errors"
 	"math/rand/v2"
 
 	"github.com/averaged/imaging/internal/symmetry"
@@ -24,6 +25,15 @@ func (p *Pictures) Scene(r *rand.Rand, side int) []float32 {
 // Photograph returns a crop of a random picture as a random camera of the configuration takes it, with noise
 // and without, in three channels. With grey it has no colour.
 func (c Config) Photograph(set *Pictures, grey bool, r *rand.Rand) (noisy, clean []float32, err error) {
+	switch {
+	case r == nil:
+		return nil, nil, errors.New("train: a photograph needs a source of random numbers")
+	case c.Camera == nil:
+		return nil, nil, errors.New("train: the configuration has no camera, as that of CameraConfig has")
+	}
+	if err := c.checkPictures(set); err != nil {
+		return nil, nil, err
+	}
 	s := c.shot(newGenerator(r.Uint64()))
 	s.grey = s.grey || grey
 	p := &set.list[r.IntN(len(set.list))]

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
 	"io/fs"
@@ -47,6 +48,9 @@ type LeftOut struct {
 // and lists files that cannot be read, that have fewer pixels than smallest in height or width, or that have
 // another number of channels; grey pictures are copied to all channels.
 func ReadPictures(ctx context.Context, folder string, decode Decoder, channels, smallest int) (*Pictures, []LeftOut, error) {
+	if decode == nil {
+		return nil, nil, errors.New("train: pictures need a decoder")
+	}
 	folder, err := filepath.EvalSymlinks(folder) // which WalkDir does not follow
 	if err != nil {
 		return nil, nil, err

@@ -73,6 +73,8 @@ func TestDigest(t *testing.T) {
 }
 
 func TestReadPictures(t *testing.T) {
+	_, _, err := ReadPictures(t.Context(), t.TempDir(), nil, 3, 1)
+	require.ErrorContains(t, err, "decoder")
 	folder := t.TempDir()
 	for _, name := range []string{"b.raw", "a.raw", "broken.raw", "small.raw", "two.raw", "below/c.raw", "notes.txt"} {
 		path := filepath.Join(folder, name)

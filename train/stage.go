@@ -6,6 +6,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/arguments"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -17,6 +18,9 @@ type Stage struct{ averaged *averaged }
 // balls or shuffle. Its width is the number of channels of its images. Its parameters are
 // name.blocks.0.weight, name.blocks.0.bias, name.blocks.1.weight, ...
 func NewStage(dev backend.Device, name string, c Config) (*Stage, error) {
+	if err := arguments.CheckDevice("train", dev); err != nil {
+		return nil, err
+	}
 	if err := c.Check(); err != nil {
 		return nil, err
 	}

@@ -2,10 +2,12 @@ package train
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/arguments"
 	"github.com/averaged/imaging/internal/devicequeue"
 	"github.com/averaged/imaging/internal/parallel"
 	"github.com/averaged/imaging/weights"
@@ -37,16 +39,27 @@ type progressSums struct {
 	Iterations   int     `json:"iterations"`
 }
 
-// newTrainer allocates a trainer whose parameters are all zero.
-func newTrainer(dev backend.Device, c Config, set *Pictures) (_ *trainer, err error) {
+// checkPictures returns an error unless pictures can be trained on.
+func (c Config) checkPictures(set *Pictures) error {
 	if set.Len() == 0 {
-		return nil, fmt.Errorf("no pictures to train on")
+		return errors.New("no pictures to train on")
 	}
 	if set.channels != c.Channels {
-		return nil, fmt.Errorf("pictures of %d channels for a network of %d", set.channels, c.Channels)
+		return fmt.Errorf("pictures of %d channels for a network of %d", set.channels, c.Channels)
 	}
 	if n, least := set.smallest(), c.SmallestPicture(); n < least {
-		return nil, fmt.Errorf("a picture is %d pixels wide or high, crops are %d", n, least)
+		return fmt.Errorf("a picture is %d pixels wide or high, crops are %d", n, least)
+	}
+	return nil
+}
+
+// newTrainer allocates a trainer whose parameters are all zero.
+func newTrainer(dev backend.Device, c Config, set *Pictures) (_ *trainer, err error) {
+	if err := arguments.CheckDevice("train", dev); err != nil {
+		return nil, err
+	}
+	if err := c.checkPictures(set); err != nil {
+		return nil, err
 	}
 	t := &trainer{dev: dev, config: c, set: set, generator: newGenerator(c.Seed), kept: devicequeue.NewPool(dev)}
 	defer func() {

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/arguments"
 )
 
 // Options of a Prox. Alpha has no default; for everything else the zero value is useful.
@@ -64,6 +65,9 @@ type Prox struct {
 // three times the channels of the image and once those of the largest group. If a Coupling keeps the channels'
 // axes, each takes once those of the largest group less.
 func New(dev backend.Device, shape backend.Shape, options Options) (*Prox, error) {
+	if err := arguments.CheckDevice("tv", dev); err != nil {
+		return nil, err
+	}
 	if err := shape.Check(); err != nil {
 		return nil, err
 	}
@@ -282,8 +286,8 @@ func (p *Prox) largestGroup() int {
 func (p *Prox) solve(ctx context.Context, dst, src backend.Buffer, begin func(i int) (start, error),
 	target func(g group, primal float64) float64) error {
 	p.report = Report{}
-	if dst.Shape() != p.shape || src.Shape() != p.shape {
-		return fmt.Errorf("%w: total variation of %v into %v, made for %v", backend.ErrShape, src.Shape(), dst.Shape(), p.shape)
+	if d, s := arguments.ShapeOf(dst), arguments.ShapeOf(src); d != p.shape || s != p.shape {
+		return fmt.Errorf("%w: total variation of %v into %v, made for %v", backend.ErrShape, s, d, p.shape)
 	}
 	if dst == src {
 		return fmt.Errorf("%w: total variation of a buffer into itself", backend.ErrAlias)

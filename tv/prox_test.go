@@ -464,3 +464,17 @@ func ExampleProx() {
 	fmt.Printf("%.2f\n", u[:4])
 	// Output: [0.10 0.10 0.90 0.90]
 }
+
+func TestNilIsAnError(t *testing.T) {
+	dev := cputest.Open(t, cpu.Threads(1))
+	defer dev.Close()
+	s := backend.Image(3, 4, 5)
+	_, err := tv.New(nil, s, tv.Options{Alpha: 0.1})
+	require.ErrorContains(t, err, "the device is nil")
+	f := newFixture(t, dev, s, tv.Options{Alpha: 0.1})
+	for _, b := range [][2]backend.Buffer{{nil, f.src}, {f.dst, nil}, {nil, nil}} {
+		require.Error(t, f.Apply(t.Context(), b[0], b[1]))
+		_, err := f.ApplyWithin(t.Context(), b[0], b[1], 1)
+		require.Error(t, err)
+	}
+}

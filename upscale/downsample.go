@@ -7,6 +7,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/arguments"
 	"github.com/averaged/imaging/operator"
 )
 
@@ -43,6 +44,9 @@ var _ operator.Linear = (*Downsampling)(nil)
 // factor·w samples, as in deblur.New. The kernel, in fine samples, is copied. Free the operator when it is no
 // longer needed.
 func NewDownsampling(device backend.Device, kernel deblur.Kernel, boundary deblur.Boundary, factor, h, w int) (_ *Downsampling, err error) {
+	if err := arguments.CheckDevice("upscale", device); err != nil {
+		return nil, err
+	}
 	if err := checkFactor(factor, h, w); err != nil {
 		return nil, err
 	}

@@ -314,3 +314,20 @@ func TestDownsamplingIsSafeForConcurrentUse(t *testing.T) {
 		require.True(t, <-results)
 	}
 }
+
+func TestNilIsAnError(t *testing.T) {
+	k, err := Bicubic.Kernel(2)
+	require.NoError(t, err)
+	_, err = NewDownsampling(nil, k, deblur.Reflect, 2, 5, 5)
+	require.ErrorContains(t, err, "the device is nil")
+	dev := cputest.Open(t, cpu.Threads(1))
+	defer dev.Close()
+	d, err := NewDownsampling(dev, k, deblur.Reflect, 2, 5, 5)
+	require.NoError(t, err)
+	b, err := dev.Alloc(backend.Image(1, 5, 5))
+	require.NoError(t, err)
+	for _, f := range []func(dst, src backend.Buffer) error{d.Apply, d.Adjoint} {
+		require.Error(t, f(nil, b))
+		require.Error(t, f(b, nil))
+	}
+}

@@ -83,8 +83,11 @@ func (f *File) sorted() []Tensor {
 	return tensors
 }
 
-// Equal tells whether two files hold the same metadata and the same tensors, in any order.
+// Equal tells whether two files hold the same metadata and the same tensors, in any order. nil equals no file.
 func (f *File) Equal(g *File) bool {
+	if g == nil {
+		return false
+	}
 	if len(f.Metadata) != len(g.Metadata) {
 		return false
 	}

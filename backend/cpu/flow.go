@@ -58,8 +58,10 @@ func (d *host) flow(ctx context.Context, dst, src flowImage, n int, region backe
 		if err != nil {
 			return err
 		}
-		err = f.run(backend.PartOfProgress(ctx, strips-count, strips))
-		f.memory.giveBack()
+		err = func() error {
+			defer f.memory.giveBack() // also after a panic of who is told about the progress
+			return f.run(backend.PartOfProgress(ctx, strips-count, strips))
+		}()
 		if err != nil {
 			return err
 		}

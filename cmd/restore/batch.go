@@ -102,7 +102,7 @@ func (a *app) report(rec record, t task, said string) error {
 	if o := rec.outcome; o != nil {
 		rec.Exact = exactNames("input", t.input, "output", t.output, "kernel", o.Kernel, "mask", o.Mask)
 	}
-	a.page.add(rec, said)
+	a.enter(rec, said)
 	switch {
 	case a.json:
 		return a.printJSON(rec)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/averaged/imaging/cmd/restore/internal/manual"
 	"github.com/averaged/imaging/internal/cameranoise"
 	"github.com/averaged/imaging/internal/imagefile"
 )
@@ -57,7 +57,7 @@ func (f *cameraFlags) bind(c *cobra.Command) {
 	f.subsampling = newChoice("4:2:0", "4:2:2", "4:4:4")
 	f.flags.Var(&f.subsampling, "subsampling", "of colour, in --jpeg")
 	f.flags.StringVar(&f.clean, "clean", "", "write the photograph without noise, rounding and JPEG to `FILE` or folder (DIR/)")
-	expert(c, "random", "reduction", "demosaic", "luma-smoothing", "chroma-smoothing", "sharpening", "resampling")
+	manual.Expert(c, "random", "reduction", "demosaic", "luma-smoothing", "chroma-smoothing", "sharpening", "resampling")
 	completeChoice(c, "demosaic", &f.demosaicking)
 	completeChoice(c, "resampling", &f.resampling)
 	completeChoice(c, "subsampling", &f.subsampling)
@@ -135,52 +135,6 @@ func (f *cameraFlags) compressions() []cameranoise.JPEG {
 		list = append(list, cameranoise.JPEG{Quality: q, Subsampling: s})
 	}
 	return list
-}
-
-// compress replaces m, clipped to what JPEG holds, by what compressions leave of it.
-func compress(m *imagefile.Image, list []cameranoise.JPEG) error {
-	for i, v := range m.Pix {
-		m.Pix[i] = min(max(v, 0), 1)
-	}
-	for _, j := range list {
-		pix, err := cameranoise.Compressed(m.Pix, m.Height, m.Width, j)
-		if err != nil {
-			return err
-		}
-		m.Pix = pix
-	}
-	return nil
-}
-
-// photograph replaces m by the camera's picture of it, and returns the one without noise if that is
-// wanted.
-func photograph(m *imagefile.Image, c cameranoise.Camera, seed uint64, wantClean bool) (*imagefile.Image, error) {
-	h, w := c.Size(m.Height, m.Width)
-	noisy := *m
-	if (h != m.Height || w != m.Width) && m.Alpha != nil {
-		if !m.Opaque() {
-			return nil, errors.New("is partly transparent, and --reduction and --resize are for opaque images; --alpha drop takes the transparency out")
-		}
-		noisy.Alpha = nil
-	}
-	noisy.Height, noisy.Width = h, w
-	var clean *imagefile.Image
-	if wantClean {
-		pix, err := c.Clean(m.Pix, m.Height, m.Width)
-		if err != nil {
-			return nil, err
-		}
-		of := noisy
-		of.Pix = pix
-		clean = &of
-	}
-	pix, err := c.Apply(m.Pix, m.Height, m.Width, seed)
-	if err != nil {
-		return nil, err
-	}
-	noisy.Pix = pix
-	*m = noisy
-	return clean, nil
 }
 
 // checkUnit refuses what a camera's scene, and what is saved as JPEG, cannot be.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/manual"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/restore"
@@ -93,7 +94,7 @@ networks.
 ` + embeddedNetworks() + `
 The exit status is 0 only if everything that the certificate claims holds.
 'restore man check' says what is tested.`,
-		Annotations: story(`The iteration runs from two different starts. The residual of each is printed beside
+		Annotations: manual.Story(`The iteration runs from two different starts. The residual of each is printed beside
 its proven bound, and the distance of the two, which must never grow. Residuals and
 distances are Euclidean norms over all samples.
 
@@ -170,11 +171,11 @@ Exit status 1: something was contradicted, or nothing is proven.`),
 			return err
 		}
 		bar := a.newProgress(label)
-		bar.show(0, 0)
-		defer bar.clear()
+		bar.Show(0, 0)
+		defer bar.Clear()
 		opts = append(opts, restore.Boundary(boundaryOf(boundary)),
 			restore.Progress(func(p backend.Progress) error {
-				bar.show(p.Fraction, p.Residual)
+				bar.Show(p.Fraction, p.Residual)
 				return ctx.Err()
 			}))
 		var report *restore.CheckReport
@@ -188,7 +189,7 @@ Exit status 1: something was contradicted, or nothing is proven.`),
 			}
 			return fileError{path, err}
 		}
-		bar.clear()
+		bar.Clear()
 		if err := a.printCheck(path, report, r.networkInfo()); err != nil {
 			return err
 		}

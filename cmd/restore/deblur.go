@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/manual"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/pnp"
@@ -23,7 +24,7 @@ type deblurrer struct {
 	flip    bool        // --kernel-flip
 	centre  bool        // --kernel-center
 	cells   gridFlag    // --kernel-grid
-	grid    deblur.Grid // once loaded, where cells are given
+	grid    deblur.Grid // where cells are given: once loaded, or estimated
 	size    int         // --kernel-size
 	written string
 	save    imagefile.WriteOptions // of written
@@ -31,6 +32,7 @@ type deblurrer struct {
 	app     *app
 
 	compression []restore.Option // of the image at hand
+	found       *restore.Blur    // in the image at hand; nil: the kernel, or the grid, is to be taken
 	estimated   *kernelInfo      // of the image at hand; nil: the kernel was given
 }
 
@@ -49,7 +51,7 @@ The default prior is ` + defaultPrior() + `, tv is total variation, and the othe
 networks ('restore info' describes them).
 ` + embeddedNetworks() + `
 'restore man deblur' has more about kernels, boundaries and strength.`,
-		Annotations: story(`The iteration alternates two steps. One moves towards an image that gives the
+		Annotations: manual.Story(`The iteration alternates two steps. One moves towards an image that gives the
 photograph when it is blurred. The other is a denoiser, the prior. Nothing is promised
 of a prior without a certificate. --weights FILE names another network.
 
@@ -120,7 +122,7 @@ func (d *deblurrer) bindOwn(c *cobra.Command) {
 	c.Flags().Var(&d.cells, "kernel-grid", "a sheet of `ROWSxCOLUMNS` kernels, for a blur that varies; without --kernel: estimated")
 	c.Flags().BoolVar(&d.flip, "kernel-flip", false, "turn the kernel by 180 degrees")
 	c.Flags().BoolVar(&d.centre, "kernel-center", true, "move a kernel that is far off centre to its centre of mass")
-	expert(c, "kernel-flip", "kernel-center")
+	manual.Expert(c, "kernel-flip", "kernel-center")
 	d.bind(c, selectPrior, "the relative change of an iteration (default 1.5e-4; with tv it follows sigma)")
 	d.bindPreview(c)
 	bindAdapt(c, &d.adapt)
@@ -154,15 +156,21 @@ func (d *deblurrer) checkOwn() (err error) {
 	if d.written == standardStream || identity(d.written) == identity(d.output) {
 		return usagef("--write-kernel %s: give a file of its own", oneLine(d.written))
 	}
-	d.save, err = d.app.kernelWriting(d.written, d.force)
-	return err
+	if d.save, err = d.app.kernelWriting("--write-kernel", d.written, d.force); err != nil {
+		return err
+	}
+	return refuseExisting(d.written, d.force || d.skipExisting)
 }
 
 func (d *deblurrer) ownFiles() []string { return []string{d.kernelFile} }
 
-// ofFile keeps the option for the estimates of the blur, which take few options. The iteration does not need it.
+// ofFile keeps the option for the estimates of the blur, which take few options, and forgets the blur of the image before. The
+// iteration does not need it.
 func (d *deblurrer) ofFile(m *imagefile.Image) []restore.Option {
 	d.compression = compressionOf(m)
+	if d.kernelFile == "" {
+		d.blur = deblur.Kernel{}
+	}
 	return nil
 }
 
@@ -204,35 +212,40 @@ func farOff(dy float64, h int, dx float64, w int) bool {
 	return math.Abs(dy) > max(2.5, float64(h)/6) || math.Abs(dx) > max(2.5, float64(w)/6)
 }
 
-func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...restore.Option) (image.Image, *restore.Report, error) {
+// look checks the kernel against the photograph, or estimates the blur.
+func (d *deblurrer) look(ctx context.Context, img *restore.Planar) error {
 	few := append([]restore.Option{restore.Threads(d.threads)}, d.compression...)
 	if d.sigma.given && d.sigma.value > 0 {
 		few = append(few, restore.Sigma(d.sigma.value))
 	}
-	if d.grid.Kernels != nil {
-		return restore.DeblurVarying(ctx, img, d.grid, opts...)
+	switch {
+	case d.kernelFile == "":
+		d.bar.Begin("estimating the blur")
+		err := d.estimate(ctx, img, few)
+		d.bar.Begin("")
+		return err
+	case d.cells.given():
+		return nil
 	}
-	if d.kernelFile != "" {
-		doubts, err := restore.CheckKernel(ctx, img, d.blur, few...)
-		if err != nil {
-			return nil, nil, err
-		}
-		d.app.remarkDoubts(d.app.input, doubts)
-		return restore.Deblur(ctx, img, d.blur, opts...)
-	}
-	d.bar.begin("estimating the blur")
+	doubts, err := restore.CheckKernel(ctx, img, d.blur, few...)
+	d.app.remarkDoubts(d.app.input, doubts)
+	return err
+}
+
+// estimate estimates the blur of a photograph, or kernels for its parts.
+func (d *deblurrer) estimate(ctx context.Context, img *restore.Planar, few []restore.Option) error {
 	few = append(few, d.limit, restore.Progress(func(p backend.Progress) error {
-		d.bar.show(p.Fraction, 0)
+		d.bar.Show(p.Fraction, 0)
 		return ctx.Err()
 	}))
 	if d.byParts() {
-		return d.solveByParts(ctx, img, few, opts)
+		return d.estimateParts(ctx, img, few)
 	}
 	b, err := restore.EstimateBlur(ctx, img, append(few, restore.Boundary(boundaryOf(d.boundary)))...)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	d.bar.clear()
+	d.bar.Clear()
 	if t := b.Turn; t != nil {
 		// In a preview img is a part, and the user knows the whole.
 		t.X, t.Y = t.X+float64(d.preview.left), t.Y+float64(d.preview.top)
@@ -240,12 +253,35 @@ func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...rest
 	} else {
 		d.app.tellKernel(d.app.input, b.Kernel)
 	}
-	d.blur, d.estimated = b.Grid.Typical(), blurInfo(b)
-	if err := d.keep(ctx, b.Grid); err != nil {
-		return nil, nil, err
+	d.found, d.blur, d.estimated = b, b.Grid.Typical(), blurInfo(b)
+	return d.keep(ctx, b.Grid)
+}
+
+// estimateParts estimates kernels for parts of a photograph, from the common one on.
+func (d *deblurrer) estimateParts(ctx context.Context, img *restore.Planar, few []restore.Option) error {
+	common, report, err := restore.EstimateKernel(ctx, img, few...)
+	if err != nil {
+		return err
 	}
-	d.bar.begin("")
-	return restore.DeblurBlind(ctx, img, b, opts...)
+	d.bar.Clear()
+	d.blur, d.estimated = common, kernelInfoOf(common, report)
+	d.app.tellKernel(d.app.input, report)
+	d.bar.Begin("estimating the blur of parts")
+	if d.grid, err = restore.EstimateGrid(ctx, img, common, d.cells.rows, d.cells.columns, few...); err != nil {
+		return err
+	}
+	d.bar.Clear()
+	return d.keep(ctx, d.grid)
+}
+
+func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...restore.Option) (image.Image, *restore.Report, error) {
+	switch {
+	case d.found != nil:
+		return restore.DeblurBlind(ctx, img, d.found, opts...)
+	case d.grid.Kernels != nil:
+		return restore.DeblurVarying(ctx, img, d.grid, opts...)
+	}
+	return restore.Deblur(ctx, img, d.blur, opts...)
 }
 
 // memory is that of an iteration. Of a photograph with clipped samples there are also which, and room for two channels.
@@ -259,28 +295,6 @@ func (d *deblurrer) memory(m *imagefile.Image) int64 {
 
 // byParts says whether kernels for parts of the photograph are estimated.
 func (d *deblurrer) byParts() bool { return d.cells.rows*d.cells.columns > 1 }
-
-// solveByParts estimates kernels for parts of a photograph, from the common one on, and removes the blur with them.
-func (d *deblurrer) solveByParts(ctx context.Context, img *restore.Planar, few, opts []restore.Option) (image.Image, *restore.Report, error) {
-	common, report, err := restore.EstimateKernel(ctx, img, few...)
-	if err != nil {
-		return nil, nil, err
-	}
-	d.bar.clear()
-	d.blur, d.estimated = common, kernelInfoOf(common, report)
-	d.app.tellKernel(d.app.input, report)
-	d.bar.begin("estimating the blur of parts")
-	g, err := restore.EstimateGrid(ctx, img, common, d.cells.rows, d.cells.columns, few...)
-	if err != nil {
-		return nil, nil, err
-	}
-	d.bar.clear()
-	if err := d.keep(ctx, g); err != nil {
-		return nil, nil, err
-	}
-	d.bar.begin("")
-	return restore.DeblurVarying(ctx, img, g, opts...)
-}
 
 // keep tells how many kernels were estimated, if it is more than one, and writes them to the file of --write-kernel.
 func (d *deblurrer) keep(ctx context.Context, g deblur.Grid) error {

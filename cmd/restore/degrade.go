@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/manual"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/cameranoise"
 	"github.com/averaged/imaging/internal/degradation"
@@ -44,7 +45,7 @@ Equal seeds give equal noise on every machine. A .pfm result holds the noise
 unclipped; other formats clip to 0…1.
 
 'restore man degrade' has more about boundaries and the camera.`,
-		Annotations: story(`--sigma is the standard deviation of the noise, where 1 is white. With several
+		Annotations: manual.Story(`--sigma is the standard deviation of the noise, where 1 is white. With several
 inputs the first takes the seed N, the next N+1, and so on. PNG and TIFF results have 16 bits
 unless --depth says otherwise, JPEG and BMP 8.
 
@@ -203,7 +204,10 @@ func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *failover,
 		if opt.DropAlpha {
 			m.Alpha = nil
 		}
-		clean, err := photograph(m, c, seed, cleanFile != "")
+		clean, err := degradation.Photograph(m, c, seed, cleanFile != "")
+		if errors.Is(err, degradation.ErrTransparent) {
+			err = fmt.Errorf("%w, and --reduction and --resize are for opaque images; --alpha drop takes the transparency out", err)
+		}
 		if err != nil {
 			return nil, "", err
 		}
@@ -219,7 +223,7 @@ func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *failover,
 	var compressions []cameranoise.JPEG
 	if !d.camera.on && len(d.camera.jpeg) > 0 {
 		compressions = d.camera.compressions()
-		if err := compress(m, compressions); err != nil {
+		if err := degradation.Compress(m, compressions); err != nil {
 			return nil, "", err
 		}
 	}

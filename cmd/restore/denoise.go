@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/cmd/restore/internal/manual"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
@@ -32,7 +33,7 @@ strong more. An image without noise comes back as it is.
 The default method is ` + defaultMethod() + `. fast takes a fifth of the time, tv needs no training.
 ` + embeddedNetworks() + `
 'restore man denoise' has more about methods, files and metadata.`,
-		Annotations: story(`By default a small network looks at each image and says how much to remove in every
+		Annotations: manual.Story(`By default a small network looks at each image and says how much to remove in every
 square of 16 pixels. It also chooses the method: camera for noise that a camera has
 smoothed, ` + defaultMethod() + ` for other noise. An image without noise, such as a screenshot or
 a drawing, is copied, unless another format, depth, quality or less metadata is asked
@@ -83,7 +84,7 @@ func (d *denoiser) bindOwn(c *cobra.Command) {
 	d.bindPreview(c)
 	bindAdapt(c, &d.adapt)
 	c.Flags().BoolVar(&d.shadows, "shadows", true, "brighten shadows that camera noise has darkened; the certificate does not cover this")
-	expert(c, "shadows")
+	manual.Expert(c, "shadows")
 }
 
 func (d *denoiser) loadOwn(context.Context, *app) ([]restore.Option, error) {

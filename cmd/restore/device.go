@@ -8,6 +8,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/cmd/restore/internal/manual"
 	"github.com/averaged/imaging/restore"
 )
 
@@ -27,7 +28,7 @@ func (c *computing) bind(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&c.backend, "backend", "auto", "compute on `DEVICE`: auto, cpu, cuda[:N] or vulkan[:N]; auto: the fastest that works")
 	f.IntVar(&c.threads, "threads", 0, "`N` threads on the processor, 0: all; the result does not depend on it")
-	expert(cmd, "backend", "threads")
+	manual.Expert(cmd, "backend", "threads")
 	words := newChoice("auto", "cpu", "cuda", "vulkan")
 	completeChoice(cmd, "backend", &words)
 	c.asked = func() bool { return f.Changed("backend") }

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/terminal"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/evaluation"
 	"github.com/averaged/imaging/restore"
@@ -50,7 +52,7 @@ The default is ` + defaultMethod() + `, or with --kernel ` + defaultPrior() + `.
 ` + embeddedNetworks() + `
 --kernel measures deblurring, --mask or --missing inpainting. 'restore man eval' has
 more.`,
-		Annotations: story(`--method names methods that need no weight file ('restore info' describes them);
+		Annotations: manual.Story(`--method names methods that need no weight file ('restore info' describes them);
 --weights names the files of others. Both can be several, and are compared on the same
 noise. For inpainting the default prior is ` + defaultInversePrior() + `.
 
@@ -90,7 +92,7 @@ PSNR of each method, with a table, and the photographs on which it is lowest.`),
 	f.StringVar(&e.html, "html", "", "write a page `FILE`.html: distributions of the PSNR, and the worst photographs")
 	f.BoolVar(&e.force, "force", false, "overwrite the page if it exists")
 	f.StringVar(&e.tile, "tile", "auto", "compute networks in tiles of `SIDE` pixels, or auto; the result is the same")
-	expert(c, "tile")
+	manual.Expert(c, "tile")
 	bindMaxWork(c, &e.maxWork)
 	bindAdapt(c, &e.adapt)
 	e.computing.bind(c)
@@ -296,7 +298,7 @@ type comparison struct {
 	images     []source
 	page       *evalPage
 
-	bar    *progressBar
+	bar    *terminal.Bar
 	parts  int // of the work: images times methods times levels
 	done   int
 	failed int
@@ -307,8 +309,8 @@ type comparison struct {
 func (r *comparison) all(ctx context.Context, folder string) error {
 	r.parts = len(r.flags.sigmas) * len(r.images) * len(r.contenders)
 	r.bar = r.app.newProgress(folder)
-	defer r.bar.clear()
-	r.bar.show(0, 0)
+	defer r.bar.Clear()
+	r.bar.Show(0, 0)
 	r.header()
 	for _, sigma := range r.flags.sigmas {
 		totals := make([]evaluation.Total, len(r.contenders))
@@ -374,7 +376,7 @@ func (r *comparison) measure(ctx context.Context, method int, d degraded, sigma 
 	began := time.Now()
 	err = r.device.run([]restore.Option{
 		restore.Progress(func(p backend.Progress) error {
-			r.bar.show((float64(r.done)+p.Fraction)/float64(r.parts), 0)
+			r.bar.Show((float64(r.done)+p.Fraction)/float64(r.parts), 0)
 			return ctx.Err()
 		}),
 	}, func(opts []restore.Option) (err error) {
@@ -394,7 +396,7 @@ func (r *comparison) measure(ctx context.Context, method int, d degraded, sigma 
 // method.
 func (r *comparison) fail(path string, k *contender, sigma float64, err error) error {
 	r.failed++
-	r.bar.clear()
+	r.bar.Clear()
 	text := r.app.failTask(task{input: path}, err)
 	r.page.fail(text)
 	if !r.app.json {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/averaged/imaging/cmd/restore/internal/reportpage"
 	"github.com/averaged/imaging/internal/evaluation"
 	"github.com/averaged/imaging/internal/findings"
 	"github.com/averaged/imaging/internal/htmlreport"
@@ -49,7 +50,7 @@ func (p *evalPage) begin(r *comparison) error {
 	p.results = evaluation.NewResults(labels, len(r.flags.sigmas))
 	p.about = findings.Section{Title: "What was measured", Paragraphs: []string{r.taskInWords()}}
 	if r.kernel != nil {
-		k, err := kernelPicture(*r.kernel)
+		k, err := reportpage.Kernel(*r.kernel)
 		if err != nil {
 			return err
 		}

@@ -69,13 +69,13 @@ func (r *comparison) header() {
 		r.width = max(r.width, utf8.RuneCountInString(k.label))
 	}
 	if !r.app.json {
-		r.bar.clear()
+		r.bar.Clear()
 		r.app.result("%-*s  %-8s  %7s  %7s  %6s  %8s  %s", r.width, "method", "sigma", "before", "PSNR", "SSIM", "seconds", "images")
 	}
 }
 
 func (r *comparison) row(k *contender, sigma float64, s evaluation.Score, what string) {
-	r.bar.clear()
+	r.bar.Clear()
 	r.app.result("%-*s  %-8.4g  %7.2f  %7.2f  %6s  %8.3f  %s", r.width, k.label, sigma, s.Noisy, s.PSNR, evaluation.SSIMText(s.SSIM), s.Seconds, what)
 }
 
@@ -83,7 +83,7 @@ func (r *comparison) row(k *contender, sigma float64, s evaluation.Score, what s
 func (r *comparison) imageRow(k *contender, path string, index int, sigma float64, s evaluation.Score) error {
 	switch {
 	case r.app.json:
-		r.bar.clear()
+		r.bar.Clear()
 		rec := r.record(k, r.seed(index), sigma, s)
 		rec.Input = path
 		return r.app.printJSON(rec)
@@ -96,7 +96,7 @@ func (r *comparison) imageRow(k *contender, path string, index int, sigma float6
 // meanRow prints the means over all images.
 func (r *comparison) meanRow(k *contender, sigma float64, t *evaluation.Total) error {
 	if r.app.json {
-		r.bar.clear()
+		r.bar.Clear()
 		rec := r.record(k, r.flags.seed, sigma, t.Mean())
 		rec.Images = t.Images
 		return r.app.printJSON(rec)

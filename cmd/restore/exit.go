@@ -86,7 +86,7 @@ func describe(path string, err error) string {
 	case errors.Is(err, fs.ErrPermission):
 		text = "permission denied"
 	case errors.Is(err, fs.ErrExist):
-		text = "exists already; --force overwrites it, --skip-existing leaves it"
+		text = "exists already; --force overwrites it"
 	case errors.As(err, &pe):
 		text = pe.Err.Error()
 	default:
@@ -113,7 +113,7 @@ func describe(path string, err error) string {
 // plain takes the names of packages out of an error's text: a person at a
 // terminal has no use for them.
 func plain(text string) string {
-	for _, p := range []string{"restore", "raw", "deblur", "denoise", "weights", "pnp", "tv", "noise", "imagefile", "quality", "backend", "cpu", "cuda", "vulkan"} {
+	for _, p := range []string{"restore", "raw", "camera noise", "deblur", "denoise", "weights", "pnp", "tv", "noise", "imagefile", "quality", "backend", "cpu", "cuda", "vulkan"} {
 		text = strings.TrimPrefix(text, p+": ")
 		text = strings.ReplaceAll(text, ": "+p+": ", ": ")
 	}

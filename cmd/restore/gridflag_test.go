@@ -148,7 +148,7 @@ func TestSheetOfATurn(t *testing.T) {
 	require.Contains(t, succeeds(t, fields("kernel turn --angle 9 --width 60 --height 40 --x 10 -o turn.pfm")...).stdout, fmt.Sprintf("--kernel-grid %dx%d", rows, columns))
 	succeeds(t, "deblur", "--prior", "tv", "--json", "--kernel", "turn.png", "--kernel-grid", fmt.Sprintf("%dx%d", rows, columns), "--iterations", "3", "a.png")
 	fails(t, exitUsage, []string{"needs --height"}, fields("kernel turn --angle 9 --width 60 -o t.png")...)
-	fails(t, exitUsage, []string{"0 radians"}, fields("kernel turn --angle 0 --width 60 --height 40 -o t.png")...)
+	fails(t, exitUsage, []string{"--angle 0: want a number of degrees above 0"}, fields("kernel turn --angle 0 --width 60 --height 40 -o t.png")...)
 	fails(t, exitUsage, []string{"want at most"}, fields("kernel turn --angle 170 --width 6000 --height 4000 -o t.png")...)
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/cmd/restore/internal/manual"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
 )
@@ -35,7 +36,7 @@ The default prior is ` + defaultInversePrior() + `; 'restore info' describes the
 certified prior the iteration converges.
 
 'restore man inpaint' has more about masks, noise and blur.`,
-		Annotations: story(`The pixels are filled by an iteration as in deblur; -v prints its certificate. In the
+		Annotations: manual.Story(`The pixels are filled by an iteration as in deblur; -v prints its certificate. In the
 mask, a pixel counts as white if it differs from the darkest one by a tenth of the
 range, so that soft edges are filled too. Transparent pixels are black. One mask serves all inputs.
 Pixels under the mask do not count, and may be NaN or infinite. JPEG files are
@@ -69,7 +70,7 @@ func (p *inpainter) bindOwn(c *cobra.Command) {
 	p.sigma = sigmaFlag{given: true, zero: true, auto: true}
 	sigma := c.Flags().Lookup("sigma")
 	sigma.DefValue = p.sigma.String()
-	sigma.Usage = "standard deviation of the noise in the pixels to keep; 0: they stay; auto: measured"
+	sigma.Usage = "standard deviation of noise in the pixels to keep; 0 (default): they stay; auto: measured"
 }
 
 func (p *inpainter) checkOwn() error {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/averaged/imaging/cmd/restore/internal/terminal"
 	"github.com/averaged/imaging/internal/openfile"
 )
 
@@ -36,7 +37,7 @@ func readInput[T any](ctx context.Context, a *app, path string, kind *fileKind, 
 			return file, fileError{path, kind.tooLong}
 		}
 		source = f
-	case isTerminal(source):
+	case terminal.Is(source):
 		return file, fileError{path, fmt.Errorf("is a terminal; pipe %s into it, or name one", kind.name)}
 	}
 	type outcome struct {

@@ -115,7 +115,7 @@ func (a *app) kernelShape(shape, short, example string, required []string, make 
 }
 
 func (a *app) writeKernel(c *cobra.Command, shape string, k deblur.Kernel, output string, force bool) error {
-	opt, err := a.kernelWriting(output, force)
+	opt, err := a.kernelWriting("-o", output, force)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"io/fs"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -108,12 +110,15 @@ writes a sheet of kernels, and prints the --kernel-grid for it. 'restore deblur'
 			if err := reads.check(); err != nil {
 				return err
 			}
-			opt, err := a.kernelWriting(output, force)
+			opt, err := a.kernelWriting("-o", output, force)
 			if err != nil {
 				return err
 			}
 			limit, err := kernelSizeOption(size)
 			if err != nil {
+				return err
+			}
+			if err := refuseExisting(output, force); err != nil {
 				return err
 			}
 			opts := []restore.Option{limit}
@@ -126,16 +131,16 @@ writes a sheet of kernels, and prints the --kernel-grid for it. 'restore deblur'
 			}
 			opts = append(opts, compressionOf(m)...)
 			bar := a.newProgress(args[0])
-			defer bar.clear()
+			defer bar.Clear()
 			opts = append(opts, restore.Progress(func(p backend.Progress) error {
-				bar.show(p.Fraction, 0)
+				bar.Show(p.Fraction, 0)
 				return c.Context().Err()
 			}))
 			b, err := restore.EstimateBlur(c.Context(), planarOf(m), opts...)
 			if err != nil {
 				return fileError{args[0], err}
 			}
-			bar.clear()
+			bar.Clear()
 			a.remarkDoubts(args[0], b.Doubts())
 			w, h, err := a.writeKernels(c.Context(), b.Grid, output, opt)
 			if err != nil {
@@ -169,8 +174,8 @@ writes a sheet of kernels, and prints the --kernel-grid for it. 'restore deblur'
 	return c
 }
 
-// kernelWriting checks the name of a file for a kernel, and returns how it is written.
-func (a *app) kernelWriting(output string, force bool) (imagefile.WriteOptions, error) {
+// kernelWriting checks the name of a file for a kernel, which a flag gives, and returns how it is written.
+func (a *app) kernelWriting(flag, output string, force bool) (imagefile.WriteOptions, error) {
 	opt := imagefile.WriteOptions{Format: imagefile.PNG, Overwrite: force}
 	if err := a.refuseTerminal(output); err != nil {
 		return opt, err
@@ -178,15 +183,26 @@ func (a *app) kernelWriting(output string, force bool) (imagefile.WriteOptions, 
 	if output == standardStream {
 		return opt, nil
 	}
-	format, err := outputFormat(output, opt.Format)
+	if isFolder(output) {
+		return opt, usagef("%s %s: it is a folder; a file name is needed", flag, oneLine(output))
+	}
+	format, err := outputFormat(flag, output, opt.Format)
 	if err != nil {
 		return opt, err
 	}
 	if format == imagefile.JPEG || format == imagefile.BMP {
-		return opt, usagef("%s: %s has 8 bits, too few for a kernel; use .png, .tif or .pfm", oneLine(output), format)
+		return opt, usagef("%s %s: %s has 8 bits, too few for a kernel; use .png, .tif or .pfm", flag, oneLine(output), format)
 	}
 	opt.Format = format
 	return opt, nil
+}
+
+// refuseExisting tells before an estimate, which takes long, that its file would not be written.
+func refuseExisting(output string, force bool) error {
+	if info, err := os.Stat(output); err == nil && info.Mode().IsRegular() && !force {
+		return fileError{output, fs.ErrExist}
+	}
+	return nil
 }
 
 // writeKernels writes one kernel, or a sheet of many, and returns the width and height of the image.

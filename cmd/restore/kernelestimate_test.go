@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -70,6 +71,26 @@ func TestKernelsOfAJPEG(t *testing.T) {
 	want := kernel("kernel", "estimate", "a.jpg", "-o", "jpeg.pfm")
 	require.Equal(t, want, kernel("deblur", "--prior", "tv", "--iterations", "3", "a.jpg", "--write-kernel", "deblur.pfm"))
 	require.NotEqual(t, want, kernel("kernel", "estimate", "a.png", "-o", "png.pfm"), "the same samples")
+
+	// A preview does too, and estimates once for all strengths.
+	r := succeeds(t, "deblur", "--prior", "tv", "--iterations", "3", "--kernel-size", "31", "--preview", "0,0,220,200", "--strength", "1,2", "a.jpg", "--write-kernel", "preview.pfm")
+	require.Equal(t, want, load(t, "preview.pfm").Pix)
+	require.Equal(t, 1, strings.Count(r.stderr, "kernel estimated: "), r.stderr)
+}
+
+// What a preview shows does not depend on the inputs before it.
+func TestPreviewsWithoutAKernel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("three kernels are estimated, which takes long under the race detector and in portable Go: go test ./... makes it")
+	}
+	m := fromHere(t, blurredStill)[0]
+	m.Crop(200, 220, 60, 80)
+	save(t, "a.png", m)
+	save(t, "b.png", m)
+	for _, inputs := range [][]string{{"a.png", "b.png"}, {"b.png", "-o", "alone.png"}} {
+		succeeds(t, append([]string{"deblur", "--prior", "tv", "--iterations", "2", "--kernel-size", "31", "--preview", "90,90,30,20"}, inputs...)...)
+	}
+	require.Equal(t, content(t, "alone.png"), content(t, "b.preview.png"))
 }
 
 func TestGivenKernelIsChecked(t *testing.T) {

@@ -32,6 +32,9 @@ func (a *app) kernelTurn() *cobra.Command {
 					return usagef("kernel turn needs --%s; '%s --help' says what it means", flag, c.CommandPath())
 				}
 			}
+			if !(angle > 0 && angle <= 180) {
+				return usagef("--angle %v: want a number of degrees above 0, at most 180", angle)
+			}
 			right, below := 0.0, 0.0
 			if c.Flags().Changed("x") {
 				right = x - float64(width)/2
@@ -47,7 +50,7 @@ func (a *app) kernelTurn() *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
-			opt, err := a.kernelWriting(output, force)
+			opt, err := a.kernelWriting("-o", output, force)
 			if err != nil {
 				return err
 			}

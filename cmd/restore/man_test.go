@@ -2,10 +2,12 @@ package main
 
 import (
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,7 +46,7 @@ func TestManualIsComplete(t *testing.T) {
 		}
 		text := unroff(page)
 		require.Contains(t, text, c.Short)
-		for _, word := range strings.Fields(c.Long + " " + c.Annotations[storyKey]) {
+		for _, word := range strings.Fields(c.Long + " " + strings.Join(slices.Collect(maps.Values(c.Annotations)), " ")) {
 			require.Contains(t, text, strings.Trim(word, "#"), path)
 		}
 		for line := range strings.Lines(c.Example) {
@@ -103,16 +105,6 @@ func TestManualIsWrittenOnce(t *testing.T) {
 	fails(t, exitUsage, []string{"leave denoise out"}, "man", "denoise", "-o", "here")
 	fails(t, exitUsage, []string{"--output is empty"}, "man", "-o", "")
 	fails(t, exitFailed, []string{"here/restore.1"}, "man", "-o", "here/restore.1")
-}
-
-// A line that begins like a request is none, and nothing is taken for an escape.
-func TestRoffIsText(t *testing.T) {
-	require.Equal(t, `\&.TH \e "`, strings.ReplaceAll(roffLine(`.TH \ "`), `\(dq`, `"`))
-	require.Equal(t, `\&\(aqa\(aq \-\-b \(tic \(had \(gae \[u03C3] \[u1F600]`, roffLine("'a' --b ~c ^d `e σ 😀"))
-	c := &cobra.Command{Use: "odd", Short: ".short", Long: "first\n.second\n\n  kept   as\n\tit is\n\n#### Head:\n'third", Run: func(*cobra.Command, []string) {}}
-	page := manPage(c, build{Version: "v1.2.3", CommitDate: "2026-01-02T03:04:05Z"})
-	require.Contains(t, page, ".TH ODD 1 \"2026\\-01\\-02\" \"restore v1.2.3\" \"User Commands\"\n")
-	require.Contains(t, page, ".SH DESCRIPTION\nfirst\n\\&.second\n.PP\n.EX\n  kept   as\n  it is\n.EE\n.SS Head:\n\\&\\(aqthird\n")
 }
 
 // Programs that show manuals find nothing to complain about.

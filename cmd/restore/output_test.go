@@ -148,6 +148,16 @@ func TestTwoInputsForOneOutput(t *testing.T) {
 	}
 }
 
+// An input that is named twice is done once.
+func TestInputsNamedTwice(t *testing.T) {
+	inFolder(t)
+	save(t, "a.png", picture(1, 12, 14, 8, 0.05))
+	r := restoring(t, denoising("a.png", "./a.png")...)
+	require.Equal(t, exitDone, r.code)
+	require.Contains(t, r.stderr, "restore: note: ./a.png: skipped, it is named twice\n")
+	require.Contains(t, r.stderr, "1 done, 0 failed, 1 skipped")
+}
+
 // A GIF becomes a PNG. Where there is a PNG of that name, its own result comes first.
 func TestResultsThatKeepTheirExtensionComeFirst(t *testing.T) {
 	inFolder(t)

@@ -70,7 +70,7 @@ func (d *destination) plan(ctx context.Context, args []string) ([]task, error) {
 			return nil, usagef("-o %s: several inputs need a folder; write -o DIR/ or leave -o out", oneLine(d.output))
 		}
 		if d.output != standardStream && !((d.rawPhotos || d.rawResults) && isRaw(d.output)) {
-			if _, err := outputFormat(d.output, imagefile.PNG); err != nil {
+			if _, err := outputFormat("-o", d.output, imagefile.PNG); err != nil {
 				return nil, err
 			}
 		}
@@ -119,18 +119,18 @@ func (d *destination) extensionFor(path string) string {
 	return imagefile.WritableExtension(path)
 }
 
-// outputFormat is the format that the extension of a result stands for. A device or a pipe needs
+// outputFormat is the format that the extension of the file of a flag stands for. A device or a pipe needs
 // none: what is written to it has the other format.
-func outputFormat(path string, otherwise imagefile.Format) (imagefile.Format, error) {
+func outputFormat(flag, path string, otherwise imagefile.Format) (imagefile.Format, error) {
 	f, err := imagefile.FormatOf(path)
 	if err != nil {
 		if info, errStat := os.Stat(path); errStat == nil && !info.Mode().IsRegular() && !info.IsDir() {
 			return otherwise, nil
 		}
-		return 0, usageError{fmt.Errorf("-o %s: %w", oneLine(path), err)}
+		return 0, usageError{fmt.Errorf("%s %s: %w", flag, oneLine(path), err)}
 	}
 	if !f.CanWrite() {
-		return 0, usagef("-o %s: %s is read but not written; use .png or .tif, which lose nothing", oneLine(path), f)
+		return 0, usagef("%s %s: %s is read but not written; use .png or .tif, which lose nothing", flag, oneLine(path), f)
 	}
 	return f, nil
 }
@@ -246,6 +246,8 @@ func checkCollisions(tasks []task) error {
 		case keepsExtension(t) && !keepsExtension(tasks[other]):
 			done[id] = i
 			tasks[other].err = sharedError{t}
+		case identity(t.input) == identity(tasks[other].input):
+			tasks[i].unfit = "is named twice"
 		default:
 			tasks[i].err = sharedError{tasks[other]}
 		}

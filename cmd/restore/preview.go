@@ -48,7 +48,7 @@ func (p *previewFlag) Set(text string) error {
 }
 
 func (b *batchFlags) bindPreview(c *cobra.Command) {
-	c.Flags().Var(&b.preview, "preview", "restore a part only, and show it before and after; --strength may be several")
+	c.Flags().Var(&b.preview, "preview", "restore a part only, before and after side by side; --strength 0.7,1,1.4 shows three")
 }
 
 // checkPreview checks what --preview goes with, and has its results named for it.
@@ -86,7 +86,7 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 		m.Pix = scale.scaled
 		a.remarkRange(t.input, scale, imagefile.WriteOptions{Format: imagefile.PNG})
 	}
-	opts = slices.Clone(opts)
+	opts = append(slices.Clone(opts), r.ofFile(m)...)
 	noise, err := b.noiseOfWholeOn(ctx, r, m, opts)
 	if err != nil {
 		return nil, "", err
@@ -112,9 +112,12 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 	panels := []imagefile.Image{panel(m.Pix)}
 	labels := []string{"before"}
 	bar := a.newProgress(t.input)
-	defer bar.clear()
-	bar.show(0, 0)
+	defer bar.Clear()
+	bar.Show(0, 0)
 	b.bar = bar
+	if err := r.look(ctx, planarOf(&whole)); err != nil {
+		return nil, "", err
+	}
 	var o *outcome
 	for i, s := range strengths {
 		img := planarOf(&whole)
@@ -124,7 +127,7 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 		err := b.failover.run(append(slices.Clip(opts), restore.Strength(s)), func(opts []restore.Option) (err error) {
 			out, report, err = asPlanar(r.solve(ctx, img, append([]restore.Option{
 				restore.Progress(func(at backend.Progress) error {
-					bar.show((float64(i)+at.Fraction)/float64(len(strengths)), at.Residual)
+					bar.Show((float64(i)+at.Fraction)/float64(len(strengths)), at.Residual)
 					return ctx.Err()
 				}),
 			}, opts...)...))
@@ -147,7 +150,7 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 			a.remarkRun(t.input, report)
 		}
 	}
-	bar.clear()
+	bar.Clear()
 	side := sideBySide(panels)
 	opt := b.writing.options(side, t.output, b.force)
 	if err := a.write(ctx, t.output, side, opt); err != nil {

@@ -1,164 +1,17 @@
 package main
 
 import (
-	"fmt"
-	"io"
-	"math"
-	"strings"
 	"time"
-	"unicode/utf8"
+
+	"github.com/averaged/imaging/cmd/restore/internal/terminal"
 )
 
-// progressBar shows how far one input has come, on standard error: on a terminal
-// a line that is drawn anew, elsewhere (--progress always) a line for every
-// tenth of the work.
-type progressBar struct {
-	w        io.Writer
-	label    string
-	stage    string // what is done before the work itself; or empty
-	terminal bool
-	colour   bool
-	columns  int
-	began    time.Time
-	drawn    time.Time
-	width    int // of what stands on the line now
-	tenth    int // the last tenth that a line was printed for, plus one
-}
-
-// redraw is the least time between two drawings.
-const redraw = 100 * time.Millisecond
-
 // newProgress returns the bar for an input, or nil, which shows nothing.
-func (a *app) newProgress(label string) *progressBar {
-	terminal := isTerminal(a.stderr)
-	if a.quiet || a.progress.value == "never" || a.progress.value == "auto" && !terminal {
+func (a *app) newProgress(label string) *terminal.Bar {
+	if a.quiet || a.progress.value == "never" || a.progress.value == "auto" && !terminal.Is(a.stderr) {
 		return nil
 	}
-	return &progressBar{
-		w: a.stderr, label: a.position + name(label), terminal: terminal, colour: inColour(a.stderr),
-		columns: columns(a.stderr), began: time.Now(),
-	}
-}
-
-// show draws the state. A fraction that is not a number counts as 0, a residual
-// that is not positive is left out.
-func (p *progressBar) show(fraction, residual float64) {
-	if p == nil {
-		return
-	}
-	if !(fraction > 0) {
-		fraction = 0
-	}
-	fraction = min(fraction, 1)
-	now := time.Now()
-	if !p.terminal {
-		if tenth := int(fraction*10) + 1; tenth > p.tenth {
-			p.tenth = tenth
-			fmt.Fprintf(p.w, "restore: %s: %s\n", p.title(), p.state(fraction, residual, now))
-		}
-		return
-	}
-	if now.Sub(p.drawn) < redraw {
-		return
-	}
-	p.drawn = now
-	p.draw(fraction, p.state(fraction, residual, now))
-}
-
-// begin begins a stage, with a clock of its own: how long an estimate takes does not tell how long what follows it will.
-func (p *progressBar) begin(stage string) {
-	if p == nil {
-		return
-	}
-	p.clear()
-	p.stage, p.began, p.tenth, p.drawn = stage, time.Now(), 0, time.Time{}
-	p.show(0, 0)
-}
-
-// title says what the bar is of.
-func (p *progressBar) title() string {
-	if p.stage == "" {
-		return p.label
-	}
-	return p.label + ": " + p.stage
-}
-
-// state is the part of the line that is text.
-func (p *progressBar) state(fraction, residual float64, now time.Time) string {
-	text := fmt.Sprintf("%3.0f%%", math.Floor(100*fraction))
-	if left, known := timeLeft(now.Sub(p.began), fraction); known {
-		text += "  " + clock(left) + " left"
-	}
-	if residual > 0 && !math.IsInf(residual, 0) {
-		text += fmt.Sprintf("  residual %.1e", residual)
-	}
-	return text
-}
-
-// timeLeft extrapolates from the time that the work so far took. The first two
-// per cent are mostly preparation and tell nothing.
-func timeLeft(elapsed time.Duration, fraction float64) (time.Duration, bool) {
-	if fraction < 0.02 {
-		return 0, false
-	}
-	left := float64(elapsed) * (1 - fraction) / fraction
-	return time.Duration(min(left, float64(1000*time.Hour))), true
-}
-
-// clock writes a duration as 0:05, 12:30 or 1:02:03.
-func clock(d time.Duration) string {
-	s := int(math.Ceil(d.Seconds()))
-	if s >= 3600 {
-		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
-	}
-	return fmt.Sprintf("%d:%02d", s/60, s%60)
-}
-
-// draw puts "label [###---] state" over the old line, cut to the terminal. It
-// overwrites with blanks instead of using a control sequence, which not every
-// terminal knows.
-func (p *progressBar) draw(fraction float64, state string) {
-	// The last column stays free: some terminals wrap when it is written.
-	room := p.columns - 1
-	const cells = 24
-	label := shorten(p.title(), room-cells-len(state)-4)
-	line, width := state, len(state)
-	if label != "" {
-		full := int(fraction * cells)
-		bar := strings.Repeat("#", full)
-		if p.colour {
-			bar = "\x1b[32m" + bar + "\x1b[0m"
-		}
-		bar += strings.Repeat("-", cells-full)
-		line = label + " [" + bar + "] " + state
-		width = utf8.RuneCountInString(label) + cells + len(state) + 4
-	} else if width > room {
-		line, width = state[:max(room, 0)], max(room, 0)
-	}
-	fmt.Fprintf(p.w, "\r%s%s", line, strings.Repeat(" ", max(0, p.width-width)))
-	p.width = width
-}
-
-// shorten cuts a name to n characters, keeping its end, or to nothing if it
-// would be unrecognisable.
-func shorten(s string, n int) string {
-	r := []rune(s)
-	switch {
-	case len(r) <= n:
-		return s
-	case n < 8:
-		return ""
-	}
-	return "…" + string(r[len(r)-n+1:])
-}
-
-// clear takes the bar off the terminal.
-func (p *progressBar) clear() {
-	if p == nil || !p.terminal || p.width == 0 {
-		return
-	}
-	fmt.Fprintf(p.w, "\r%s\r", strings.Repeat(" ", p.width))
-	p.width = 0
+	return terminal.NewBar(a.stderr, a.position+name(label))
 }
 
 // patience is after how long whileLong says something.

@@ -108,7 +108,7 @@ func (a *app) restoreRaw(ctx context.Context, r restorer, t task, opts []restore
 		if err != nil {
 			return nil, "", fileError{t.input, err}
 		}
-		if err := a.page.before(planarOf(m), m); err != nil {
+		if err := a.page.Before(planarOf(m), m); err != nil {
 			return nil, "", err
 		}
 	}
@@ -116,11 +116,11 @@ func (a *app) restoreRaw(ctx context.Context, r restorer, t task, opts []restore
 	if b.strength.factor > 0 {
 		img.Pix = nil // they would take memory beside all else
 		bar := a.newProgress(t.input)
-		defer bar.clear()
-		bar.show(0, 0)
+		defer bar.Clear()
+		bar.Show(0, 0)
 		err = b.failover.on(func(dev backend.Device) (err error) {
 			out, report, err = restore.DenoiseRawFile(ctx, photo, append(slices.Clip(opts), b.ofRaw(img), restore.Device(dev), restore.Progress(func(p backend.Progress) error {
-				bar.show(p.Fraction, p.Residual)
+				bar.Show(p.Fraction, p.Residual)
 				return ctx.Err()
 			}))...)
 			return err
@@ -128,7 +128,7 @@ func (a *app) restoreRaw(ctx context.Context, r restorer, t task, opts []restore
 		if err != nil {
 			return nil, "", err
 		}
-		bar.clear()
+		bar.Clear()
 	}
 	if err := a.writeRaw(ctx, b, t, photo, file, out); err != nil {
 		return nil, "", err
@@ -151,7 +151,7 @@ func (a *app) restoreRaw(ctx context.Context, r restorer, t task, opts []restore
 		if err != nil {
 			return nil, "", fileError{t.input, err}
 		}
-		if err := a.page.after(m, r.removedBlur(), o, report); err != nil {
+		if err := a.page.After(m, r.removedBlur(), report); err != nil {
 			return nil, "", err
 		}
 	}
@@ -230,7 +230,7 @@ func developed(photo *raw.File, file *os.File, img *raw.Image) (*imagefile.Image
 		return nil, err
 	}
 	m := &imagefile.Image{Width: img.Width, Height: img.Height, Channels: channels, Depth: 8, SourceDepth: 8, Format: imagefile.PNG, Pix: pix}
-	return m, m.TakeMetadata(file, info.Size())
+	return m, imagefile.TakeMetadata(m, file, info.Size())
 }
 
 // factsOfRaw lists what is known of a raw photograph.

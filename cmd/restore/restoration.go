@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/terminal"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/imagefile"
@@ -71,12 +74,12 @@ func (r *restoration) bind(c *cobra.Command, flag, tolerance string) {
 	f.IntVar(&r.iterations, "iterations", 0, "stop after `N` iterations; 0: the method's own limit")
 	if tolerance != "" {
 		f.Float64Var(&r.tolerance, "tolerance", 0, "stop at `T`, "+tolerance)
-		expert(c, "tolerance")
+		manual.Expert(c, "tolerance")
 	}
 	f.StringVar(&r.tile, "tile", "auto", "compute networks in tiles of `SIDE` pixels, or auto; the result is the same")
 	bindMaxWork(c, &r.maxWork)
 	r.computing.bind(c)
-	expert(c, "weights", "iterations", "tile")
+	manual.Expert(c, "weights", "iterations", "tile")
 	completeMethod(c, flag, readyMethods())
 	if err := c.MarkFlagFilename("weights", "safetensors"); err != nil {
 		panic(err) // the flag was not defined: a mistake in this program, found by any test
@@ -87,7 +90,7 @@ func (r *restoration) bind(c *cobra.Command, flag, tolerance string) {
 func bindMaxWork(c *cobra.Command, limit *float64) {
 	c.Flags().Float64Var(limit, "max-work", denoise.DefaultWorkLimit,
 		"refuse a network with more `MULTIPLICATIONS` (6e12: about a minute on one core)")
-	expert(c, "max-work")
+	manual.Expert(c, "max-work")
 }
 
 func checkMaxWork(limit float64) error {
@@ -174,14 +177,17 @@ func tileSide(text string) (int, error) {
 }
 
 // optionError is an error of package restore about the value of an option, in the words of the
-// flag that has the same name.
+// flag that has the same name: kernel-size for KernelSize.
 func optionError(err error) error {
 	var wrong *restore.OptionError
 	if !errors.As(err, &wrong) {
 		return err
 	}
-	return usagef("--%s %v: want %s", strings.ToLower(wrong.Option), wrong.Value, wrong.Want)
+	flag := strings.ToLower(insideCapital.ReplaceAllString(wrong.Option, "-$0"))
+	return usagef("--%s %v: want %s", flag, wrong.Value, wrong.Want)
 }
+
+var insideCapital = regexp.MustCompile(`\B[A-Z]`)
 
 // checkMethod checks what can be known of --method and --weights without a file.
 func (r *restoration) checkMethod(c *cobra.Command) error {
@@ -247,7 +253,7 @@ func (r *restoration) defaultTo(c *cobra.Command, method string) {
 func bindBoundary(c *cobra.Command, b *choice, usage string) {
 	*b = newChoice(deblur.Unknown.String(), deblur.Circular.String(), deblur.Zero.String(), deblur.Reflect.String())
 	c.Flags().Var(b, "boundary", usage+": "+orList(b.words))
-	expert(c, "boundary")
+	manual.Expert(c, "boundary")
 	completeChoice(c, "boundary", b)
 }
 
@@ -298,7 +304,7 @@ type batchFlags struct {
 	reference string
 	report    string // --report
 	preview   previewFlag
-	bar       *progressBar // of the image at hand
+	bar       *terminal.Bar // of the image at hand
 }
 
 func (b *batchFlags) bind(c *cobra.Command, flag, tolerance string) {
@@ -308,17 +314,17 @@ func (b *batchFlags) bind(c *cobra.Command, flag, tolerance string) {
 	b.writing.bind(c)
 	if flag == selectPrior {
 		c.Flags().Float64Var(&b.pull, "contraction", 0, "pull each iterate towards the start by 1−`Q`, such as 0.98: gives an error bound")
-		expert(c, "contraction")
+		manual.Expert(c, "contraction")
 	}
 	c.Flags().StringVar(&b.reference, "reference", "", "print the PSNR of each result against this image `FILE`")
-	expert(c, "reference")
+	manual.Expert(c, "reference")
 	c.Flags().StringVar(&b.report, "report", "", "write a page `FILE`.html: before and after under a slider, and what is doubtful")
 }
 
 // bindAdapt is the flag of commands in which the strength of networks can follow the image.
 func bindAdapt(c *cobra.Command, adapt *bool) {
 	c.Flags().BoolVar(adapt, "adapt", true, "smooth less where the image has fine detail (networks without a guide)")
-	expert(c, "adapt")
+	manual.Expert(c, "adapt")
 }
 
 // prepare checks all flags, and returns the options and the tasks.

@@ -32,6 +32,8 @@ type restorer interface {
 	// frame makes of an image that was read one of the size of the result, with its transparency
 	// and any samples.
 	frame(input string, m *imagefile.Image) error
+	// look finds out, before solve, what no strength changes: the blur, or doubts about one that is given.
+	look(ctx context.Context, img *restore.Planar) error
 	solve(ctx context.Context, img *restore.Planar, opts ...restore.Option) (image.Image, *restore.Report, error)
 	// memory is about what solve holds at once of an image that was read, in bytes.
 	memory(m *imagefile.Image) int64
@@ -46,13 +48,14 @@ type restorer interface {
 	achieved(o *outcome) string
 }
 
-func (b *batchFlags) shared() *batchFlags                      { return b }
-func (b *batchFlags) checkOwn() error                          { return nil }
-func (b *batchFlags) ownFiles() []string                       { return nil }
-func (b *batchFlags) ofFile(*imagefile.Image) []restore.Option { return nil }
-func (b *batchFlags) frame(string, *imagefile.Image) error     { return nil }
-func (b *batchFlags) describe(*outcome)                        {}
-func (b *batchFlags) memory(m *imagefile.Image) int64          { return memoryOfDeblurring(len(m.Pix), false) }
+func (b *batchFlags) shared() *batchFlags                         { return b }
+func (b *batchFlags) checkOwn() error                             { return nil }
+func (b *batchFlags) ownFiles() []string                          { return nil }
+func (b *batchFlags) ofFile(*imagefile.Image) []restore.Option    { return nil }
+func (b *batchFlags) frame(string, *imagefile.Image) error        { return nil }
+func (b *batchFlags) look(context.Context, *restore.Planar) error { return nil }
+func (b *batchFlags) describe(*outcome)                           {}
+func (b *batchFlags) memory(m *imagefile.Image) int64             { return memoryOfDeblurring(len(m.Pix), false) }
 
 // compressionOf is the option about how an image that was read was compressed, if that is known.
 func compressionOf(m *imagefile.Image) []restore.Option {
@@ -110,7 +113,7 @@ func (a *app) restoreAll(c *cobra.Command, r restorer, args []string) error {
 	}
 	ofRaw := slices.Clip(opts)
 	opts = append(ofRaw, own...)
-	return a.writePage(ctx, a.batch(ctx, c.Name(), tasks, func(ctx context.Context, _ int, t task) (*outcome, string, error) {
+	return a.writePage(ctx, b, a.batch(ctx, c.Name(), tasks, func(ctx context.Context, _ int, t task) (*outcome, string, error) {
 		if t.raw {
 			return a.restoreRaw(ctx, r, t, ofRaw)
 		}
@@ -156,7 +159,7 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	if err := imagefile.CheckWrite(m, opt); err != nil {
 		return nil, "", fileError{outputName(t.output), err}
 	}
-	if err := a.page.before(img, m); err != nil {
+	if err := a.page.Before(img, m); err != nil {
 		return nil, "", err
 	}
 	m.Pix = nil // until they are those of the result
@@ -171,16 +174,19 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 		}
 	}
 	bar := a.newProgress(t.input)
-	defer bar.clear()
-	bar.show(0, 0)
+	defer bar.Clear()
+	bar.Show(0, 0)
 	b.bar = bar
+	if err := r.look(ctx, img); err != nil {
+		return nil, "", err
+	}
 	var out *restore.Planar
 	var report *restore.Report
 	err = b.failover.run(opts, func(opts []restore.Option) (err error) {
 		out, report, err = asPlanar(r.solve(ctx, img, append([]restore.Option{
 			restore.Progress(func(p backend.Progress) error {
-				bar.show(p.Fraction, p.Residual)
-				a.page.progress(p)
+				bar.Show(p.Fraction, p.Residual)
+				a.page.Progress(p)
 				return ctx.Err()
 			}),
 		}, opts...)...))
@@ -189,7 +195,7 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	if err != nil {
 		return nil, "", err
 	}
-	bar.clear()
+	bar.Clear()
 	m.Pix = out.Pix
 	if scale != nil && writesFloat(opt) {
 		m.Pix = scale.back(out.Pix)
@@ -214,7 +220,7 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 		}
 	}
 	o.Seconds = seconds()
-	if err := a.page.after(m, r.removedBlur(), o, report); err != nil {
+	if err := a.page.After(m, r.removedBlur(), report); err != nil {
 		return nil, "", err
 	}
 	a.remarkRun(t.input, report)

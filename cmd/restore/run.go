@@ -11,6 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/reportpage"
 )
 
 // app is one run of the program: its streams, and the flags that every command
@@ -30,7 +33,7 @@ type app struct {
 	position string   // of that task among several, such as "3 of 40: "
 	notes    []string // about the task under way, or the whole run before the first one
 
-	page *reportPage // nil without --report
+	page *reportpage.Page // nil without --report
 }
 
 // run is the whole program except for the process around it, and returns the exit
@@ -161,7 +164,7 @@ usage, 3 nothing to do, 130 interrupted (no partial file remains).`,
 			strictCompletion(c)
 		}
 	}
-	groupFlags(root)
+	manual.Group(root)
 	return root
 }
 
@@ -247,14 +250,19 @@ func syntax(reason string) string {
 	return reason
 }
 
+// commandName is what messages call a command, behind the name of the program.
+func commandName(c *cobra.Command) string {
+	return strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" ")
+}
+
 // inputs is the argument rule of the commands that read images.
 func inputs(least, most int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return usagef("%s needs %s; '%s --help' shows examples", c.CommandPath(), what, c.CommandPath())
+			return usagef("%s needs %s; '%s --help' shows examples", commandName(c), what, c.CommandPath())
 		case most >= 0 && len(args) > most:
-			return usagef("%s takes %s, not %d; '%s --help' shows examples", c.CommandPath(), what, len(args), c.CommandPath())
+			return usagef("%s takes %s, not %d; '%s --help' shows examples", commandName(c), what, len(args), c.CommandPath())
 		}
 		return nil
 	}

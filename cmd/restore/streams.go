@@ -3,58 +3,13 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
-	"runtime"
 	"strings"
 
-	"golang.org/x/term"
+	"github.com/averaged/imaging/cmd/restore/internal/terminal"
 )
 
 // standardStream is how the command line calls standard input and output.
 const standardStream = "-"
-
-// terminal is a stream that knows whether a person sits behind it. Only a file
-// among other streams can be a terminal.
-type terminal interface {
-	IsTerminal() bool
-	// Width is the number of columns.
-	Width() int
-}
-
-func isTerminal(stream any) bool {
-	switch s := stream.(type) {
-	case terminal:
-		return s.IsTerminal()
-	case *os.File:
-		return term.IsTerminal(int(s.Fd()))
-	}
-	return false
-}
-
-// columns is the width of a terminal, 80 if it is unknown.
-func columns(stream any) int {
-	w := 0
-	switch s := stream.(type) {
-	case terminal:
-		w = s.Width()
-	case *os.File:
-		if n, _, err := term.GetSize(int(s.Fd())); err == nil {
-			w = n
-		}
-	}
-	if w < 1 {
-		return 80
-	}
-	return w
-}
-
-// inColour tells whether a stream may be coloured (see no-color.org).
-func inColour(stream any) bool {
-	if runtime.GOOS == "windows" && os.Getenv("WT_SESSION") == "" {
-		return false // the old console prints control sequences as they are
-	}
-	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(stream)
-}
 
 // resultStream is standard output. It keeps the first error, and writes nothing
 // after it.
@@ -110,7 +65,7 @@ func (a *app) remark(path, format string, args ...any) {
 // fail prints an error.
 func (a *app) fail(text string) {
 	prefix := "restore:"
-	if inColour(a.stderr) {
+	if terminal.Coloured(a.stderr) {
 		prefix = "\x1b[31mrestore:\x1b[0m"
 	}
 	fmt.Fprintf(a.stderr, "%s %s\n", prefix, oneLine(strings.TrimSpace(text)))

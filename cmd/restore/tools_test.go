@@ -48,7 +48,9 @@ func TestKernel(t *testing.T) {
 			}
 		}
 	}
-	fails(t, exitFailed, []string{"box.png: exists already; --force overwrites it"}, fields("kernel box --size 3 -o box.png")...)
+	for _, args := range []string{"kernel box --size 3 -o box.png", "kernel estimate box.png -o box.png", "deblur box.png --write-kernel box.png"} {
+		fails(t, exitFailed, []string{"box.png: exists already; --force overwrites it\n"}, fields(args)...)
+	}
 	succeeds(t, fields("kernel box --size 3 -o box.png --force")...)
 	require.Equal(t, 3, load(t, "box.png").Width)
 	o := objects(t, succeeds(t, fields("kernel box --size 3 -o box2.png --json")...).stdout)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/manual"
 	"github.com/averaged/imaging/train"
 	"github.com/averaged/imaging/weights"
 )
@@ -43,7 +44,7 @@ end weights.safetensors, with its certificate. Ctrl-C writes a checkpoint, and
 'restore train --resume -o RUN' continues.
 
 'restore man train' describes methods, recipes and configurations.`,
-		Annotations: story(`--method names an explicit integrator, whose network is proven to be nonexpansive or
+		Annotations: manual.Story(`--method names an explicit integrator, whose network is proven to be nonexpansive or
 averaged when it is finished, or dncnn, the unconstrained network to compare with.
 
 The default recipe is a network at half the resolution that projects groups of 8

@@ -8,11 +8,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/terminal"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/curves"
 	"github.com/averaged/imaging/train"
@@ -54,8 +54,8 @@ func (a *app) finishTraining(ctx context.Context, t *training, run *train.Run) (
 	defer func() { err = errors.Join(err, run.Close()) }()
 	began := time.Now()
 	config, first := run.Config(), run.Iteration()
-	bar := &trainingBar{progressBar: a.newProgress(t.run)}
-	defer bar.clear()
+	bar := a.newProgress(t.run)
+	defer bar.Clear()
 	undrawn := false
 	err = run.Train(ctx, func(backend.Progress) error {
 		p := run.Last()
@@ -68,15 +68,15 @@ func (a *app) finishTraining(ctx context.Context, t *training, run *train.Run) (
 				// The weights are worth more than the picture: go on, and say it once.
 				if err := drawCurves(t.run, t.Name, config); err != nil && !undrawn {
 					undrawn = true
-					bar.clear()
+					bar.Clear()
 					a.note("note: %v", err)
 				}
 			}
 		}
-		bar.showTraining(p)
+		showTraining(bar, p)
 		return a.stdout.err
 	})
-	bar.clear()
+	bar.Clear()
 	switch {
 	case a.stdout.err != nil:
 		return a.stdout.err // told once, by run
@@ -118,30 +118,22 @@ func (a *app) interruptedTraining(ctx context.Context, t *training, run *train.R
 			}
 		}
 	}
-	a.note("stopped after iteration %d of %d; 'restore train --resume -o %s' continues", run.Iteration(), run.Config().Iterations, shellWord(t.run))
+	a.note("stopped after iteration %d of %d; 'restore train --resume -o %s' continues", run.Iteration(), run.Config().Iterations, quoted(t.run))
 	return ctx.Err()
-}
-
-// shellWord is a name as it can be typed.
-func shellWord(path string) string {
-	if strings.ContainsAny(path, " \t\n'\"\\$`!*?[]{}()<>|&;#~") {
-		return strconv.Quote(path)
-	}
-	return oneLine(path)
 }
 
 // reportTraining prints a report. Where a person watches the bar, only those with a
 // validation are printed, or with -v all.
-func (a *app) reportTraining(t *training, p train.Step, bar *trainingBar) error {
+func (a *app) reportTraining(t *training, p train.Step, bar *terminal.Bar) error {
 	m := p.Metrics
-	watched := bar.progressBar != nil && bar.terminal && isTerminal(a.stdout.w)
+	watched := bar.OnTerminal() && terminal.Is(a.stdout.w)
 	switch {
 	case a.json:
 		return a.printJSON(trainRecord{schema, "train", t.run, p.Iterations, number(p.Remaining.Seconds()), m})
 	case a.quiet || watched && !a.verbose && len(m.Validation) == 0 && p.Iteration < p.Iterations:
 		return nil
 	}
-	bar.clear()
+	bar.Clear()
 	a.result("%s", reportLine(p))
 	return nil
 }
@@ -167,7 +159,7 @@ func reportLine(p train.Step) string {
 	for _, v := range m.Validation {
 		parts = append(parts, fmt.Sprintf("validation %.2f dB (sigma %.4g)", v.PSNR, v.Sigma))
 	}
-	return strings.Join(append(parts, clock(p.Remaining)+" left"), "  ")
+	return strings.Join(append(parts, terminal.Clock(p.Remaining)+" left"), "  ")
 }
 
 // reportTrained prints where the weights are and what is proven of them.
@@ -242,28 +234,8 @@ func drawCurves(run, title string, config train.Config) error {
 	return nil
 }
 
-// trainingBar is a progressBar that knows of a run that goes on from somewhere.
-type trainingBar struct {
-	*progressBar
-}
-
-// showTraining draws the state: on a terminal from time to time, elsewhere for every
-// tenth of the run.
-func (b *trainingBar) showTraining(p train.Step) {
-	if b.progressBar == nil {
-		return
-	}
+// showTraining draws the state of a run, which may go on from somewhere.
+func showTraining(bar *terminal.Bar, p train.Step) {
 	fraction := float64(p.Iteration) / float64(p.Iterations)
-	state := fmt.Sprintf("%3.0f%%  %s left  iteration %d  loss %.2e", math.Floor(100*fraction), clock(p.Remaining), p.Iteration, p.Loss)
-	if !b.terminal {
-		if tenth := int(fraction*10) + 1; tenth > b.tenth {
-			b.tenth = tenth
-			fmt.Fprintf(b.w, "restore: %s: %s\n", b.label, state)
-		}
-		return
-	}
-	if now := time.Now(); now.Sub(b.drawn) >= redraw {
-		b.drawn = now
-		b.draw(fraction, state)
-	}
+	bar.ShowText(fraction, fmt.Sprintf("%3.0f%%  %s left  iteration %d  loss %.2e", math.Floor(100*fraction), terminal.Clock(p.Remaining), p.Iteration, p.Loss))
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/averaged/imaging/cmd/restore/internal/terminal"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/train"
@@ -303,11 +304,6 @@ func TestTrainInterruptAndResume(t *testing.T) {
 	require.NoDirExists(t, "none")
 }
 
-func TestShellWord(t *testing.T) {
-	require.Equal(t, "runs/a-1", shellWord("runs/a-1"))
-	require.Equal(t, `"my run"`, shellWord("my run"))
-}
-
 // doing calls a function when it sees a text.
 type doing struct {
 	bytes.Buffer
@@ -381,9 +377,9 @@ func TestTrainOnATerminal(t *testing.T) {
 
 // TestTrainingBar: a run that goes on does not take the iterations before for its own.
 func TestTrainingBar(t *testing.T) {
-	var b bytes.Buffer
-	bar := &trainingBar{&progressBar{w: &b, label: "run", terminal: true, columns: 80, began: time.Now()}}
-	bar.showTraining(train.Step{Iteration: 75, Iterations: 100, Loss: 0.01, Remaining: 90 * time.Second})
+	t.Setenv("NO_COLOR", "1")
+	b := &screen{columns: 80}
+	showTraining(terminal.NewBar(b, "run"), train.Step{Iteration: 75, Iterations: 100, Loss: 0.01, Remaining: 90 * time.Second})
 	require.Equal(t, "\rrun [##################------]  75%  1:30 left  iteration 75  loss 1.00e-02", b.String())
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/cmd/restore/internal/manual"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/internal/imageplanes"
@@ -38,7 +39,7 @@ The default prior is ` + defaultInversePrior() + `; 'restore info' describes the
 certified prior the iteration converges.
 
 'restore man upscale' has more about --antialias, noise and blur.`,
-		Annotations: story(`The image is found by an iteration as in deblur; -v prints its certificate. A network
+		Annotations: manual.Story(`The image is found by an iteration as in deblur; -v prints its certificate. A network
 is run twice. If it has a guide, the guide looks before each run, as in deblur. Else
 the second run adds what the first one left of the image. --iterations counts both
 together.

@@ -46,6 +46,9 @@ var orientations = [symmetry.Number - 1]Orientation{Exchanged, UpsideDown, Clock
 // sigma is the standard deviation of the noise, above 0. ok is false if the photograph is too small for the
 // kernel, or has no edge.
 func Check(ctx context.Context, pix []float32, channels, h, w int, k deblur.Kernel, sigma float64, threads int) (m Misfit, ok bool, err error) {
+	if err := checkPhotograph(pix, channels, h, w, Options{}); err != nil {
+		return m, false, err
+	}
 	reach := max(k.CY, k.H-1-k.CY, k.CX, k.W-1-k.CX)
 	if min(h, w) < max(minImage, 3*reach) || !(sigma > 0) || k.Check() != nil {
 		return m, false, nil

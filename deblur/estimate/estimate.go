@@ -189,7 +189,7 @@ func (p photo) estimation(ctx context.Context, pool *parallel.Pool) *estimation 
 }
 
 func checkPhotograph(pix []float32, channels, h, w int, opt Options) error {
-	if channels != 1 && channels != 3 || h < 1 || w < 1 || len(pix) != channels*h*w {
+	if channels != 1 && channels != 3 || h < 1 || w < 1 || h > len(pix)/w || len(pix) != channels*h*w {
 		return fmt.Errorf("estimate: %d samples of %d channels of %d×%d, want 1 channel or 3", len(pix), channels, h, w)
 	}
 	if opt.Size < 0 || opt.Size > MaxSize {

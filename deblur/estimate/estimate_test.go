@@ -250,6 +250,15 @@ func TestWrongInputIsRefused(t *testing.T) {
 	require.Error(t, err)
 	_, err = Kernel(ctx, make([]float32, 899), 1, 30, 30, Options{})
 	require.Error(t, err)
+	side := math.MaxInt/2 + 1 // whose square is 0 in an int
+	_, err = Kernel(ctx, nil, 1, side, side, Options{})
+	require.Error(t, err)
+	k, err := deblur.Box(3)
+	require.NoError(t, err)
+	for _, size := range [][3]int{{1, 30, 31}, {0, 30, 30}, {1, math.MaxInt, math.MaxInt}} {
+		_, _, err = Check(ctx, make([]float32, 900), size[0], size[1], size[2], k, 0.1, 1)
+		require.Error(t, err, size)
+	}
 }
 
 func TestItStopsWhenAsked(t *testing.T) {

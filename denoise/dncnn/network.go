@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/arguments"
 	"github.com/averaged/imaging/internal/nn/ondevice"
 	"github.com/averaged/imaging/internal/nn/tile"
 )
@@ -20,6 +21,9 @@ type Network struct {
 
 // New puts a DnCNN on a device, which stays the caller's.
 func New(dev backend.Device, d Model) (_ *Network, err error) {
+	if err := arguments.CheckDevice("denoise/dncnn", dev); err != nil {
+		return nil, err
+	}
 	if err := d.Check(); err != nil {
 		return nil, err
 	}

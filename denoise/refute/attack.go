@@ -83,6 +83,9 @@ func Attack(ctx context.Context, d Denoiser, shape backend.Shape, opt AttackOpti
 	if err := shape.Check(); err != nil {
 		return AttackReport{}, err
 	}
+	if d == nil {
+		return AttackReport{}, errNoDenoiser
+	}
 	if shape.C != d.Channels() {
 		return AttackReport{}, fmt.Errorf("%w: an attack with images of %v on a denoiser of %d channels", backend.ErrShape, shape, d.Channels())
 	}

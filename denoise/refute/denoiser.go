@@ -2,6 +2,7 @@ package refute
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/averaged/imaging/backend"
@@ -19,6 +20,8 @@ type Denoiser interface {
 	// Device returns the device that the images are on.
 	Device() backend.Device
 }
+
+var errNoDenoiser = fmt.Errorf("%w: the denoiser is nil", backend.ErrArgument)
 
 // Inexact is a Denoiser that is computed by an iteration, and bounds its error.
 type Inexact interface {

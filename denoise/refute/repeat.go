@@ -63,6 +63,9 @@ const repeatRounding = 2e-5
 // point, an unconstrained network may diverge. It compares each residual with what is
 // proven, with room for rounding in float32.
 func Repeat(ctx context.Context, d Denoiser, x0 backend.Buffer, opt RepeatOptions) (RepeatReport, error) {
+	if d == nil {
+		return RepeatReport{}, errNoDenoiser
+	}
 	if x0 == nil {
 		return RepeatReport{}, fmt.Errorf("%w: a repetition needs an image to begin with", backend.ErrArgument)
 	}

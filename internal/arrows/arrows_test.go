@@ -45,11 +45,16 @@ var table = map[string]row{
 		"backend", "backend/cpu", "backend/cuda", "backend/vulkan", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights", "weights/research",
 		"internal/cameranoise", "internal/curves", "internal/degradation", "internal/dng", "internal/evaluation", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/imageplanes", "internal/kernelimage", "internal/maskimage", "internal/networks", "internal/openfile", "internal/quality",
 		"web",
-		cobra, pflag, xTerm,
+		"cmd/restore/internal/manual", "cmd/restore/internal/reportpage", "cmd/restore/internal/terminal",
+		cobra, pflag,
 	}, tests: []string{"denoise/dncnn", "internal/metadata", "internal/vulkan/vulkantest"}},
+	// Parts of the command line, none of which knows of it.
+	"cmd/restore/internal/manual":     {code: []string{cobra, pflag}},
+	"cmd/restore/internal/reportpage": {code: []string{"restore", "backend", "deblur", "pnp", "internal/htmlreport", "internal/imagefile"}},
+	"cmd/restore/internal/terminal":   {code: []string{xTerm}},
 	"restore": {code: []string{
 		"raw", "denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "pnp", "backend", "backend/cpu", "weights", "weights/open",
-		"internal/deblurring", "internal/denoising", "internal/imagefile", "internal/imageplanes", "internal/inverse", "internal/maskimage", "internal/meter", "internal/networks", "internal/noise", "internal/outcome", "internal/rawdenoise", "internal/strength",
+		"internal/arguments", "internal/deblurring", "internal/denoising", "internal/imagefile", "internal/imageplanes", "internal/inverse", "internal/maskimage", "internal/meter", "internal/networks", "internal/noise", "internal/outcome", "internal/rawdenoise", "internal/strength",
 	}, tests: []string{"denoise/activation", "denoise/dncnn", "tv", "internal/cameranoise", "internal/dng", "internal/scene", "internal/quality", "internal/synthetic", "weights/research"}},
 	// The parts of restore, which opens the image before them and closes it after them.
 	"internal/deblurring": {code: []string{
@@ -69,21 +74,21 @@ var table = map[string]row{
 	"internal/imageplanes": {code: []string{"inpaint", "upscale", "backend", "internal/strength", gonum}, tests: []string{"internal/synthetic"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from, internal/cameranoise
 	// photographs it, and internal/strength says for which levels the steps of deblurring are. See RATIONALE.md.
-	"train": {code: []string{"raw", "internal/rawdenoise", "denoise", "denoise/activation", "denoise/dncnn", "internal/nn/guide", "internal/nn/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/noise", "internal/parallel", "internal/strength", "internal/symmetry", gonum}},
+	"train": {code: []string{"raw", "internal/arguments", "internal/rawdenoise", "denoise", "denoise/activation", "denoise/dncnn", "internal/nn/guide", "internal/nn/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/noise", "internal/parallel", "internal/strength", "internal/symmetry", gonum}},
 
 	// The restoration packages, side by side.
 	"denoise": {code: []string{
 		"averaged", "backend", "weights",
 		"denoise/activation", "denoise/dncnn", "internal/nn/guide", "denoise/normbound", "internal/nn/pullback", "denoise/refute", "denoise/internal/rounding", "denoise/rungekutta",
-		"internal/nn/tile", "denoise/internal/draw", "internal/nn/ondevice", "internal/nn/tensors", "denoise/internal/plain", "internal/devicequeue", "internal/parallel",
+		"internal/nn/tile", "denoise/internal/draw", "internal/nn/ondevice", "internal/nn/tensors", "denoise/internal/plain", "internal/arguments", "internal/devicequeue", "internal/parallel",
 	}, tests: []string{"internal/devicetest"}},
 	"deblur": {
-		code:  []string{"operator", "backend", "internal/fft", "internal/imagecheck", "internal/parallel", "internal/response", "internal/strength"},
+		code:  []string{"operator", "backend", "internal/arguments", "internal/fft", "internal/imagecheck", "internal/parallel", "internal/response", "internal/strength"},
 		tests: []string{"operator/operatortest", "internal/devicetest"},
 	},
-	"inpaint": {code: []string{"operator", "backend", "internal/parallel"}, tests: []string{"operator/operatortest", "internal/devicetest"}},
-	"tv":      {code: []string{"backend", "internal/strength", gonum}},
-	"pnp":     {code: []string{"averaged", "operator", "backend", gonum}, tests: []string{"internal/devicetest"}},
+	"inpaint": {code: []string{"operator", "backend", "internal/arguments", "internal/parallel"}, tests: []string{"operator/operatortest", "internal/devicetest"}},
+	"tv":      {code: []string{"backend", "internal/arguments", "internal/strength", gonum}},
+	"pnp":     {code: []string{"averaged", "operator", "backend", "internal/arguments", gonum}, tests: []string{"internal/devicetest"}},
 	// Raw photographs.
 	"raw": {code: []string{"internal/demosaic", "internal/dng", "internal/imagefile", "internal/matrix3"}, tests: []string{"internal/cameranoise"}},
 	// The kernel of a photograph, and internal/noise and internal/coarsenoise because noise in it says how far to trust its edges.
@@ -92,14 +97,14 @@ var table = map[string]row{
 	},
 	// A blur and downsampling: the one that builds on another.
 	"upscale": {
-		code:  []string{"deblur", "operator", "backend", "internal/parallel", "internal/response"},
+		code:  []string{"deblur", "operator", "backend", "internal/arguments", "internal/parallel", "internal/response"},
 		tests: []string{"operator/operatortest", "internal/devicetest"},
 	},
 
 	// Parts of denoise, none of which knows of it, and what it shares with train.
 	"denoise/activation": {code: []string{"backend"}},
 	"denoise/dncnn": {code: []string{
-		"backend", "weights", "denoise/activation", "denoise/normbound", "internal/nn/tile",
+		"backend", "weights", "denoise/activation", "denoise/normbound", "internal/arguments", "internal/nn/tile",
 		"denoise/internal/draw", "internal/nn/ondevice", "internal/nn/tensors",
 	}},
 	"internal/nn/guide":    {code: []string{"backend", "internal/nn/tile", "internal/nn/ondevice", "internal/devicequeue"}, tests: []string{"backend/backendtest/refdevice", "backend/cpu"}},
@@ -119,8 +124,8 @@ var table = map[string]row{
 
 	// What they stand on.
 	"averaged":              {},
-	"operator":              {code: []string{"backend"}, tests: []string{"deblur", "inpaint", "operator/operatortest", "internal/devicetest"}},
-	"operator/operatortest": {code: []string{"operator", "backend"}},
+	"operator":              {code: []string{"backend", "internal/arguments"}, tests: []string{"deblur", "inpaint", "operator/operatortest", "internal/devicetest"}},
+	"operator/operatortest": {code: []string{"operator", "backend", "internal/arguments"}},
 	"internal/devicetest":   {code: []string{"operator", "backend", testify}},
 	"backend":               {},
 	// internal/hostblur and what it stands on blur on the host for a device that does not.
@@ -163,31 +168,48 @@ var table = map[string]row{
 	"web/build": {code: []string{"internal/htmlreport"}},
 
 	// Internal packages, each with one purpose.
-	"internal/anscombe":             {},
-	"internal/arrows":               {},
-	"internal/cameranoise":          {code: []string{"backend", "internal/demosaic", "internal/jpegblock", "internal/matrix3"}, tests: []string{"internal/imagefile"}},
-	"internal/curves":               {code: []string{"train", plot, xImage}},
-	"internal/demosaic":             {},
-	"internal/devicequeue":          {code: []string{"backend"}},
-	"internal/parallel":             {},
-	"internal/dng":                  {code: []string{"internal/imagefile", "internal/losslessjpeg", "internal/tiffdir"}},
-	"internal/fft":                  {code: []string{"internal/instructionset", "internal/parallel"}},
-	"internal/degradation":          {code: []string{"backend", "deblur", "internal/imagefile"}},
-	"internal/evaluation":           {code: []string{"internal/findings", "internal/htmlreport", "internal/imagefile", "internal/quality"}},
-	"internal/findings":             {code: []string{"internal/htmlreport", "internal/imagefile/atomicfile"}},
-	"internal/hostblur":             {code: []string{"backend", "internal/fft", "internal/parallel"}},
-	"internal/htmlreport":           {},
-	"internal/instructionset":       {code: []string{xSys}},
-	"internal/imagecheck":           {},
-	"internal/iccprofile":           {code: []string{"internal/matrix3"}},
-	"internal/imagefile":            {code: []string{"internal/iccprofile", "internal/imagecheck", "internal/imagefile/atomicfile", "internal/jpegblock", "internal/metadata", "internal/openfile", "internal/tiffdir", xImage}},
-	"internal/imagefile/atomicfile": {code: []string{"internal/openfile"}},
-	"internal/jpegblock":            {},
-	"internal/matrix3":              {},
-	"internal/metadata":             {code: []string{"internal/tiffdir"}},
-	"internal/openfile":             {},
-	"internal/levellearning":        {code: []string{"backend", "denoise", "train", "internal/cameranoise", "internal/devicequeue", "internal/noise", "internal/parallel", "internal/symmetry", "internal/synthetic"}, tests: []string{"backend/cpu"}},
-	"internal/symmetry":             {},
+	"internal/anscombe":       {},
+	"internal/arrows":         {},
+	"internal/cameranoise":    {code: []string{"backend", "internal/demosaic", "internal/jpegblock", "internal/matrix3"}, tests: []string{"internal/imagefile"}},
+	"internal/curves":         {code: []string{"train", plot, xImage}},
+	"internal/demosaic":       {},
+	"internal/devicequeue":    {code: []string{"backend"}},
+	"internal/parallel":       {},
+	"internal/dng":            {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/losslessjpeg", "internal/tiffdir"}, tests: []string{"internal/imagefile"}},
+	"internal/fft":            {code: []string{"internal/instructionset", "internal/parallel"}},
+	"internal/degradation":    {code: []string{"backend", "deblur", "internal/cameranoise", "internal/dng", "internal/imagefile"}},
+	"internal/evaluation":     {code: []string{"internal/findings", "internal/htmlreport", "internal/imagefile", "internal/quality"}},
+	"internal/findings":       {code: []string{"internal/htmlreport", "internal/imagefile/atomicfile"}},
+	"internal/hostblur":       {code: []string{"backend", "internal/fft", "internal/parallel"}},
+	"internal/htmlreport":     {},
+	"internal/instructionset": {code: []string{xSys}},
+	"internal/imagecheck":     {},
+	"internal/iccprofile":     {code: []string{"internal/matrix3"}},
+	// The front stands on one package for each format, and they on what all of them share.
+	"internal/imagefile":      {code: []string{"internal/iccprofile", "internal/imagecheck", "internal/imagefile/atomicfile", "internal/imagefile/bmp", "internal/imagefile/format", "internal/imagefile/gif", "internal/imagefile/jpeg", "internal/imagefile/picture", "internal/imagefile/png", "internal/imagefile/pnm", "internal/imagefile/source", "internal/imagefile/tiff", "internal/imagefile/webp", "internal/jpegblock", "internal/metadata", "internal/openfile"}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/jpeg/segment", "internal/imagefile/samples", "internal/tiffdir"}},
+	"internal/imagefile/bmp":  {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/samples", "internal/metadata"}, tests: []string{"internal/imagefile/imagetest"}},
+	"internal/imagefile/gif":  {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/metadata"}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/samples"}},
+	"internal/imagefile/jpeg": {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/chroma", "internal/imagefile/jpeg/segment", "internal/jpegblock", "internal/metadata", "internal/tiffdir"}, tests: []string{"internal/imagefile/imagetest"}},
+	"internal/imagefile/png":  {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/iccprofile", "internal/metadata"}, tests: []string{"internal/imagefile/imagetest"}},
+	"internal/imagefile/pnm":  {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source"}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/samples"}},
+	"internal/imagefile/tiff": {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/chroma", "internal/imagefile/jpeg", "internal/imagefile/jpeg/segment", "internal/imagefile/samples", "internal/imagefile/tiff/fax", "internal/metadata", "internal/tiffdir", xImage}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/png"}},
+	"internal/imagefile/webp": {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/samples", "internal/metadata", xImage}},
+	// Fax rows are tried inside of TIFF, too.
+	"internal/imagefile/tiff/fax":     {code: []string{"internal/imagefile/format"}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/tiff", "internal/tiffdir", xImage}},
+	"internal/imagefile/jpeg/segment": {code: []string{"internal/metadata"}},
+	"internal/imagefile/picture":      {code: []string{"internal/imagefile/chroma", "internal/imagefile/format", "internal/imagefile/samples", "internal/iccprofile", "internal/metadata"}},
+	"internal/imagefile/source":       {code: []string{"internal/imagefile/format", "internal/metadata"}},
+	"internal/imagefile/chroma":       {},
+	"internal/imagefile/format":       {},
+	"internal/imagefile/samples":      {},
+	"internal/imagefile/imagetest":    {code: []string{"internal/imagefile/jpeg/segment", "internal/imagefile/picture", "internal/imagefile/samples", "internal/tiffdir", testify}},
+	"internal/imagefile/atomicfile":   {code: []string{"internal/openfile"}},
+	"internal/jpegblock":              {},
+	"internal/matrix3":                {},
+	"internal/metadata":               {code: []string{"internal/tiffdir"}},
+	"internal/openfile":               {},
+	"internal/levellearning":          {code: []string{"backend", "denoise", "train", "internal/cameranoise", "internal/devicequeue", "internal/noise", "internal/parallel", "internal/symmetry", "internal/synthetic"}, tests: []string{"backend/cpu"}},
+	"internal/symmetry":               {},
 	// It knows nothing of denoise, so that deblur/estimate, rawdenoise and learning can stand on it; what is done about
 	// noise is in internal/denoising.
 	"internal/noise":        {code: []string{"backend", "weights", "internal/devicequeue", "internal/nn/ondevice", "internal/nn/tensors", "internal/parallel"}, tests: []string{"backend/cpu", "weights/open", "internal/cameranoise", "internal/synthetic"}},

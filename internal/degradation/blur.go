@@ -1,5 +1,5 @@
 // Package degradation makes of an image what restoration starts from: a blurred one, one with Gaussian noise, one with missing
-// pixels. Package cameranoise is for the noise of cameras.
+// pixels, or a camera's photograph of it.
 package degradation
 
 import (

@@ -46,14 +46,14 @@ const (
 	maxFields      = 4096
 )
 
-// source is the bytes of a file.
-type source struct {
+// contents is the bytes of a file.
+type contents struct {
 	io.ReaderAt
 	size int64
 }
 
 // Bytes returns n bytes at an offset. It fails, before it allocates, if they are not all there.
-func (s source) Bytes(offset, n int64) ([]byte, error) {
+func (s contents) Bytes(offset, n int64) ([]byte, error) {
 	if offset < 0 || n < 0 || offset > s.size-n {
 		return nil, malformed("the file ends early (a truncated file?)")
 	}
@@ -67,7 +67,7 @@ func (s source) Bytes(offset, n int64) ([]byte, error) {
 // tree reads the directories of a TIFF file.
 type tree struct {
 	tiff tiffdir.Tree
-	file source
+	file contents
 }
 
 // directory is one of the directories of a file.
@@ -79,7 +79,7 @@ type directory struct {
 
 // openTree reads the header and returns the offset of the first directory.
 func openTree(r io.ReaderAt, size int64) (*tree, int64, error) {
-	file := source{r, size}
+	file := contents{r, size}
 	t, first, err := tiffdir.Open(file)
 	if t.Big {
 		return nil, 0, unsupported("64-bit offsets (BigTIFF)")

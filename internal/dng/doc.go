@@ -17,20 +17,21 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/imagefile/format"
+	"github.com/averaged/imaging/internal/imagefile/picture"
 	"github.com/averaged/imaging/internal/losslessjpeg"
 )
 
-func malformed(format string, args ...any) error {
-	return fmt.Errorf("%w: DNG: %s", imagefile.ErrMalformed, fmt.Sprintf(format, args...))
+func malformed(text string, args ...any) error {
+	return fmt.Errorf("%w: DNG: %s", format.ErrMalformed, fmt.Sprintf(text, args...))
 }
 
-func unsupported(format string, args ...any) error {
-	return fmt.Errorf("%w: DNG with %s", imagefile.ErrUnsupported, fmt.Sprintf(format, args...))
+func unsupported(text string, args ...any) error {
+	return fmt.Errorf("%w: DNG with %s", format.ErrUnsupported, fmt.Sprintf(text, args...))
 }
 
-func invalid(format string, args ...any) error {
-	return fmt.Errorf("%w: DNG: %s", imagefile.ErrInvalidImage, fmt.Sprintf(format, args...))
+func invalid(text string, args ...any) error {
+	return fmt.Errorf("%w: DNG: %s", picture.ErrInvalid, fmt.Sprintf(text, args...))
 }
 
 // jpegError returns the error of a strip or tile.
@@ -39,7 +40,7 @@ func jpegError(err error) error {
 	case errors.Is(err, losslessjpeg.ErrLossy):
 		return unsupported("lossy JPEG (lossless JPEG and uncompressed are read)")
 	case errors.Is(err, losslessjpeg.ErrUnsupported):
-		return fmt.Errorf("%w: DNG: %w", imagefile.ErrUnsupported, err)
+		return fmt.Errorf("%w: DNG: %w", format.ErrUnsupported, err)
 	}
-	return fmt.Errorf("%w: DNG: %w", imagefile.ErrMalformed, err)
+	return fmt.Errorf("%w: DNG: %w", format.ErrMalformed, err)
 }

@@ -8,7 +8,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/imagefile/format"
+	"github.com/averaged/imaging/internal/imagefile/source"
 	"github.com/averaged/imaging/internal/tiffdir"
 )
 
@@ -95,7 +96,7 @@ func Is(r io.ReaderAt, size int64) bool {
 // or are those of r. Pix takes at most 16 times the memory that the file takes on the disk, and
 // everything at most 50 times that, whatever the file says.
 func Read(r io.ReaderAt, size int64, opt Options) (*Raw, error) {
-	disk := &imagefile.Recorder{ReaderAt: r}
+	disk := &source.Recorder{ReaderAt: r}
 	m, err := readRaw(disk, size, opt)
 	if disk.Err != nil {
 		return nil, disk.Err
@@ -193,12 +194,12 @@ func (m *Raw) readSize(opt Options) error {
 	limit := opt.MaxPixels
 	switch {
 	case limit == 0:
-		limit = imagefile.DefaultMaxPixels
+		limit = source.DefaultMaxPixels
 	case limit < 0:
 		limit = 1 << 40 // which no file can hold
 	}
 	if int64(h) > limit/int64(w) {
-		return fmt.Errorf("%w: DNG: %d×%d is more than the limit of %d pixels", imagefile.ErrTooManyPixels, w, h, limit)
+		return fmt.Errorf("%w: DNG: %d×%d is more than the limit of %d pixels", source.ErrTooManyPixels, w, h, limit)
 	}
 	m.Width, m.Height = int(w), int(h)
 
@@ -367,7 +368,7 @@ func (m *Raw) readNoise() error {
 	if err == nil && v == nil {
 		v, err = m.ifNumbers(tagNoiseProfile)
 	}
-	if err != nil && !errors.Is(err, imagefile.ErrMalformed) {
+	if err != nil && !errors.Is(err, format.ErrMalformed) {
 		return err
 	}
 	for ; len(v) >= 2; v = v[2:] {
@@ -418,7 +419,7 @@ func (m *Raw) readOrientation() error {
 // ifNumbers returns the values of a field of the first directory, none if they are no numbers.
 func (m *Raw) ifNumbers(tag uint16) ([]float64, error) {
 	v, err := m.numbers(m.first, tag)
-	if errors.Is(err, imagefile.ErrMalformed) {
+	if errors.Is(err, format.ErrMalformed) {
 		return nil, nil
 	}
 	return v, err

@@ -3,9 +3,7 @@ package imagefile
 import (
 	"bytes"
 	"compress/zlib"
-	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,23 +11,13 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/averaged/imaging/internal/imagefile/imagetest"
+	"github.com/averaged/imaging/internal/imagefile/png"
+	"github.com/averaged/imaging/internal/imagefile/source"
 	"github.com/averaged/imaging/internal/metadata"
 	"github.com/averaged/imaging/internal/tiffdir"
 	"github.com/stretchr/testify/require"
 )
-
-// chunk returns a PNG chunk.
-func chunk(name string, data []byte) []byte {
-	b := binary.BigEndian.AppendUint32(nil, uint32(len(data)))
-	b = append(append(b, name...), data...)
-	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[4:]))
-}
-
-func pngHeaderChunk(width, height uint32, depth, colour byte) []byte {
-	b := binary.BigEndian.AppendUint32(nil, width)
-	b = binary.BigEndian.AppendUint32(b, height)
-	return append([]byte(pngSignature), chunk("IHDR", append(b, depth, colour, 0, 0, 0))...)
-}
 
 func join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 
@@ -38,24 +26,6 @@ func patched(data []byte, at int, b ...byte) []byte {
 	c := bytes.Clone(data)
 	copy(c[at:], b)
 	return c
-}
-
-// tiffOf returns a TIFF with one strip of raw bytes and these fields.
-func tiffOf(raw []byte, fields map[uint16]uint32) []byte {
-	tags := tiffdir.Builder{Order: binary.LittleEndian}
-	all := map[uint16]uint32{
-		tiffdir.TagImageWidth: 4, tiffdir.TagImageLength: 4, tiffdir.TagBitsPerSample: 8, tiffdir.TagCompression: 1, tiffdir.TagPhotometric: 1,
-		tiffdir.TagStripOffsets: 8, tiffdir.TagRowsPerStrip: 4, tiffdir.TagStripByteCounts: uint32(len(raw)), tiffdir.TagSamplesPerPixel: 1,
-	}
-	for tag, v := range fields {
-		all[tag] = v
-	}
-	for tag, v := range all {
-		tags.Longs(tag, v)
-	}
-	head := []byte("II*\x00\x00\x00\x00\x00")
-	binary.LittleEndian.PutUint32(head[4:], uint32(8+len(raw)))
-	return append(append(head, raw...), tiffdir.AppendDirectory(nil, uint32(8+len(raw)), binary.LittleEndian, tags.Nodes)...)
 }
 
 // bomb is more zeros than metadata may have, packed.
@@ -85,8 +55,8 @@ func brokenFiles(t testing.TB) []struct {
 	want error
 	text string
 } {
-	file := func(name string) []byte { return testFile(t, name) }
-	small := encode(t, testImage(4, 4, 1, 8, false), WriteOptions{Format: PNG})
+	file := func(name string) []byte { return imagetest.File(t, name) }
+	small := encode(t, imagetest.Random(4, 4, 1, 8, false), WriteOptions{Format: PNG})
 	profile := append([]byte("p\x00\x00"), bomb()...)
 	webp := file("rgba8.webp")
 	return []struct {
@@ -120,22 +90,22 @@ func brokenFiles(t testing.TB) []struct {
 		{"PBM", []byte("P4\n1 1\n."), ErrUnknownFormat, "a Netpbm bitmap (PBM)"},
 		{"PAM", []byte("P7\nWIDTH 1\n"), ErrUnknownFormat, "a Netpbm PAM"},
 
-		{"PNG: signature only", []byte(pngSignature), ErrMalformed, "ends early"},
-		{"PNG: no header", join([]byte(pngSignature), chunk("IDAT", nil)), ErrMalformed, "IHDR"},
-		{"PNG: two headers", join(pngHeaderChunk(1, 1, 8, 0), pngHeaderChunk(9, 9, 8, 0)[8:]), ErrMalformed, "IHDR"},
-		{"PNG: 0 wide", pngHeaderChunk(0, 5, 8, 0), ErrMalformed, "0×5"},
-		{"PNG: negative", pngHeaderChunk(5, 1<<31, 8, 0), ErrMalformed, "5×-"},
-		{"PNG: huge", pngHeaderChunk(1<<20, 1<<20, 8, 2), ErrTooManyPixels, fmt.Sprintf("limit of %d pixels", min(DefaultMaxPixels, addressable))},
+		{"PNG: signature only", []byte(png.Signature), ErrMalformed, "ends early"},
+		{"PNG: no header", join([]byte(png.Signature), imagetest.Chunk("IDAT", nil)), ErrMalformed, "IHDR"},
+		{"PNG: two headers", join(imagetest.PNGHeader(1, 1, 8, 0), imagetest.PNGHeader(9, 9, 8, 0)[8:]), ErrMalformed, "IHDR"},
+		{"PNG: 0 wide", imagetest.PNGHeader(0, 5, 8, 0), ErrMalformed, "0×5"},
+		{"PNG: negative", imagetest.PNGHeader(5, 1<<31, 8, 0), ErrMalformed, "5×-"},
+		{"PNG: huge", imagetest.PNGHeader(1<<20, 1<<20, 8, 2), ErrTooManyPixels, fmt.Sprintf("limit of %d pixels", min(DefaultMaxPixels, source.Addressable))},
 		{"PNG: chunk without a name", join(small[:33], make([]byte, 12), small[33:]), ErrMalformed, "four letters"},
-		{"PNG: more data than pixels", join(small[:33], chunk("IDAT", make([]byte, 2<<20)), small[33:]), ErrMalformed, "more data"},
-		{"PNG: bomb", join(pngHeaderChunk(10000, 10000, 8, 0), chunk("IDAT", make([]byte, 98000))), ErrTooManyPixels, "10000×10000"},
-		{"PNG: claims more than it has", join(pngHeaderChunk(7000, 7000, 16, 6), chunk("IDAT", []byte("x"))), ErrMalformed, "ends early"},
-		{"PNG: depth 3", join(pngHeaderChunk(1, 1, 3, 0), small[33:]), ErrMalformed, "bit depth 3"},
-		{"PNG: colour type 5", join(pngHeaderChunk(1, 1, 8, 5), small[33:]), ErrMalformed, "color type 5"},
+		{"PNG: more data than pixels", join(small[:33], imagetest.Chunk("IDAT", make([]byte, 2<<20)), small[33:]), ErrMalformed, "more data"},
+		{"PNG: bomb", join(imagetest.PNGHeader(10000, 10000, 8, 0), imagetest.Chunk("IDAT", make([]byte, 98000))), ErrTooManyPixels, "10000×10000"},
+		{"PNG: claims more than it has", join(imagetest.PNGHeader(7000, 7000, 16, 6), imagetest.Chunk("IDAT", []byte("x"))), ErrMalformed, "ends early"},
+		{"PNG: depth 3", join(imagetest.PNGHeader(1, 1, 3, 0), small[33:]), ErrMalformed, "bit depth 3"},
+		{"PNG: colour type 5", join(imagetest.PNGHeader(1, 1, 8, 5), small[33:]), ErrMalformed, "color type 5"},
 		{"PNG: checksum", patched(small, 30, 9), ErrMalformed, "checksum"},
 		{"PNG: header only", small[:33], ErrMalformed, ""},
-		{"PNG: profile bomb", join(small[:33], chunk("iCCP", profile), small[33:]), ErrMalformed, "colour profile in PNG is larger than 32 MB"},
-		{"PNG: XMP bomb", join(small[:33], chunk("iTXt", append([]byte(pngXMPKeyword+"\x00\x01\x00\x00\x00"), profile[3:]...)), small[33:]), ErrMalformed, "XMP in PNG"},
+		{"PNG: profile bomb", join(small[:33], imagetest.Chunk("iCCP", profile), small[33:]), ErrMalformed, "colour profile in PNG is larger than 32 MB"},
+		{"PNG: XMP bomb", join(small[:33], imagetest.Chunk("iTXt", append([]byte("XML:com.adobe.xmp\x00\x01\x00\x00\x00"), profile[3:]...)), small[33:]), ErrMalformed, "XMP in PNG"},
 		{"PNG: chunk of 4 GB", join(small[:33], []byte("\xff\xff\xff\xffeXIf")), ErrUnsupported, "metadata in PNG"},
 		{"PNG: chunk beyond the end", join(small[:33], []byte("\x00\x00\xff\xffeXIf")), ErrMalformed, "ends early"},
 
@@ -149,39 +119,39 @@ func brokenFiles(t testing.TB) []struct {
 		{"TIFF: header only", []byte("II*\x00\x08\x00\x00\x00"), ErrMalformed, "truncated"},
 		{"TIFF: short header", []byte("MM\x00*"), ErrMalformed, "shorter than its header"},
 		{"TIFF: no fields", []byte("II*\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00"), ErrMalformed, "0×0"},
-		{"TIFF: huge", tiffOf(nil, map[uint16]uint32{tiffdir.TagImageWidth: 1 << 31, tiffdir.TagImageLength: 1 << 31}), ErrTooManyPixels, "limit"},
-		{"TIFF: claims more than it has", tiffOf(make([]byte, 8), map[uint16]uint32{tiffdir.TagImageWidth: 7000, tiffdir.TagImageLength: 7000, tiffdir.TagRowsPerStrip: 7000}), ErrMalformed, "ends early"},
-		{"TIFF: short strip", tiffOf(make([]byte, 8), nil), ErrMalformed, "ends early"},
-		{"TIFF: strip outside", tiffOf(nil, map[uint16]uint32{tiffdir.TagStripOffsets: 1 << 30}), ErrMalformed, "ends early"},
-		{"TIFF: strips of 0 rows", tiffOf(nil, map[uint16]uint32{tiffdir.TagRowsPerStrip: 0}), ErrMalformed, "0 rows"},
-		{"TIFF: tiles of 0", tiffOf(nil, map[uint16]uint32{tiffdir.TagTileWidth: 0, tiffdir.TagTileLength: 16}), ErrMalformed, "tiles of 0×16"},
-		{"TIFF: tiles of 4 G", tiffOf(nil, map[uint16]uint32{tiffdir.TagTileWidth: 1<<32 - 1, tiffdir.TagTileLength: 16}), ErrMalformed, "tiles of"},
-		{"TIFF: many strips", tiffOf(nil, map[uint16]uint32{tiffdir.TagRowsPerStrip: 1}), ErrMalformed, "4 strips"},
-		{"TIFF: 24 bits", tiffOf(nil, map[uint16]uint32{tiffdir.TagBitsPerSample: 24}), ErrUnsupported, "24 bits"},
-		{"TIFF: 9 samples", tiffOf(nil, map[uint16]uint32{tiffdir.TagSamplesPerPixel: 9}), ErrUnsupported, "9 samples"},
-		{"TIFF: Lab of floats", tiffOf(nil, map[uint16]uint32{tiffdir.TagPhotometric: 8, tiffdir.TagSampleFormat: 3, tiffdir.TagBitsPerSample: 32}), ErrUnsupported, "CIELab of 32 bits"},
-		{"TIFF: SGI luma", tiffOf(nil, map[uint16]uint32{tiffdir.TagPhotometric: 32844, tiffdir.TagSampleFormat: 2}), ErrUnsupported, "(LogL) (save it as RGB)"},
-		{"TIFF: old JPEG of nothing", tiffOf(nil, map[uint16]uint32{tiffdir.TagCompression: 6}), ErrMalformed, "ends early"},
-		{"TIFF: not JPEG", tiffOf(make([]byte, 16), map[uint16]uint32{tiffdir.TagCompression: compressionJPEG}), ErrMalformed, "a strip or tile is not JPEG"},
-		{"TIFF: JPEG of another size", tiffOf(file("gray.jpg"), map[uint16]uint32{tiffdir.TagCompression: compressionJPEG, tiffdir.TagImageWidth: 24, tiffdir.TagImageLength: 17, tiffdir.TagRowsPerStrip: 17}), ErrMalformed, "JPEG of 23×17 in a strip or tile of 24×17"},
-		{"TIFF: JPEG of other components", tiffOf(file("s420.jpg"), map[uint16]uint32{tiffdir.TagCompression: compressionJPEG, tiffdir.TagImageWidth: 23, tiffdir.TagImageLength: 17, tiffdir.TagRowsPerStrip: 17}), ErrMalformed, "3 components where there are 1 samples"},
-		{"TIFF: JPEG cut off", tiffOf(file("gray.jpg")[:300], map[uint16]uint32{tiffdir.TagCompression: compressionJPEG, tiffdir.TagImageWidth: 23, tiffdir.TagImageLength: 17, tiffdir.TagRowsPerStrip: 17}), ErrMalformed, "ends early"},
+		{"TIFF: huge", imagetest.TIFF(nil, map[uint16]uint32{tiffdir.TagImageWidth: 1 << 31, tiffdir.TagImageLength: 1 << 31}), ErrTooManyPixels, "limit"},
+		{"TIFF: claims more than it has", imagetest.TIFF(make([]byte, 8), map[uint16]uint32{tiffdir.TagImageWidth: 7000, tiffdir.TagImageLength: 7000, tiffdir.TagRowsPerStrip: 7000}), ErrMalformed, "ends early"},
+		{"TIFF: short strip", imagetest.TIFF(make([]byte, 8), nil), ErrMalformed, "ends early"},
+		{"TIFF: strip outside", imagetest.TIFF(nil, map[uint16]uint32{tiffdir.TagStripOffsets: 1 << 30}), ErrMalformed, "ends early"},
+		{"TIFF: strips of 0 rows", imagetest.TIFF(nil, map[uint16]uint32{tiffdir.TagRowsPerStrip: 0}), ErrMalformed, "0 rows"},
+		{"TIFF: tiles of 0", imagetest.TIFF(nil, map[uint16]uint32{tiffdir.TagTileWidth: 0, tiffdir.TagTileLength: 16}), ErrMalformed, "tiles of 0×16"},
+		{"TIFF: tiles of 4 G", imagetest.TIFF(nil, map[uint16]uint32{tiffdir.TagTileWidth: 1<<32 - 1, tiffdir.TagTileLength: 16}), ErrMalformed, "tiles of"},
+		{"TIFF: many strips", imagetest.TIFF(nil, map[uint16]uint32{tiffdir.TagRowsPerStrip: 1}), ErrMalformed, "4 strips"},
+		{"TIFF: 24 bits", imagetest.TIFF(nil, map[uint16]uint32{tiffdir.TagBitsPerSample: 24}), ErrUnsupported, "24 bits"},
+		{"TIFF: 9 samples", imagetest.TIFF(nil, map[uint16]uint32{tiffdir.TagSamplesPerPixel: 9}), ErrUnsupported, "9 samples"},
+		{"TIFF: Lab of floats", imagetest.TIFF(nil, map[uint16]uint32{tiffdir.TagPhotometric: 8, tiffdir.TagSampleFormat: 3, tiffdir.TagBitsPerSample: 32}), ErrUnsupported, "CIELab of 32 bits"},
+		{"TIFF: SGI luma", imagetest.TIFF(nil, map[uint16]uint32{tiffdir.TagPhotometric: 32844, tiffdir.TagSampleFormat: 2}), ErrUnsupported, "(LogL) (save it as RGB)"},
+		{"TIFF: old JPEG of nothing", imagetest.TIFF(nil, map[uint16]uint32{tiffdir.TagCompression: 6}), ErrMalformed, "ends early"},
+		{"TIFF: not JPEG", imagetest.TIFF(make([]byte, 16), map[uint16]uint32{tiffdir.TagCompression: 7}), ErrMalformed, "a strip or tile is not JPEG"},
+		{"TIFF: JPEG of another size", imagetest.TIFF(file("gray.jpg"), map[uint16]uint32{tiffdir.TagCompression: 7, tiffdir.TagImageWidth: 24, tiffdir.TagImageLength: 17, tiffdir.TagRowsPerStrip: 17}), ErrMalformed, "JPEG of 23×17 in a strip or tile of 24×17"},
+		{"TIFF: JPEG of other components", imagetest.TIFF(file("s420.jpg"), map[uint16]uint32{tiffdir.TagCompression: 7, tiffdir.TagImageWidth: 23, tiffdir.TagImageLength: 17, tiffdir.TagRowsPerStrip: 17}), ErrMalformed, "3 components where there are 1 samples"},
+		{"TIFF: JPEG cut off", imagetest.TIFF(file("gray.jpg")[:300], map[uint16]uint32{tiffdir.TagCompression: 7, tiffdir.TagImageWidth: 23, tiffdir.TagImageLength: 17, tiffdir.TagRowsPerStrip: 17}), ErrMalformed, "ends early"},
 		{"JPEG: chroma of three rows", bytes.Replace(file("s420.jpg"), []byte("\x03\x01\x22\x00"), []byte("\x03\x01\x13\x00"), 1), ErrUnsupported, "an unusual resolution of its colours (save it"},
-		{"TIFF: JPEG with arithmetic coding", tiffOf(bytes.Replace(file("gray.jpg"), []byte("\xff\xc0"), []byte("\xff\xc9"), 1), map[uint16]uint32{tiffdir.TagCompression: compressionJPEG, tiffdir.TagImageWidth: 23, tiffdir.TagImageLength: 17, tiffdir.TagRowsPerStrip: 17}), ErrUnsupported, "lossless, arithmetic"},
-		{"TIFF: luma of 16 bits", tiffOf(nil, map[uint16]uint32{tiffdir.TagPhotometric: 6, tiffdir.TagSamplesPerPixel: 3, tiffdir.TagBitsPerSample: 16}), ErrUnsupported, "luma and chroma as 3 samples of 16 bits"},
-		{"TIFF: luma cut off", tiffOf(make([]byte, 23), map[uint16]uint32{tiffdir.TagPhotometric: 6, tiffdir.TagSamplesPerPixel: 3}), ErrMalformed, "ends early"},
+		{"TIFF: JPEG with arithmetic coding", imagetest.TIFF(bytes.Replace(file("gray.jpg"), []byte("\xff\xc0"), []byte("\xff\xc9"), 1), map[uint16]uint32{tiffdir.TagCompression: 7, tiffdir.TagImageWidth: 23, tiffdir.TagImageLength: 17, tiffdir.TagRowsPerStrip: 17}), ErrUnsupported, "lossless, arithmetic"},
+		{"TIFF: luma of 16 bits", imagetest.TIFF(nil, map[uint16]uint32{tiffdir.TagPhotometric: 6, tiffdir.TagSamplesPerPixel: 3, tiffdir.TagBitsPerSample: 16}), ErrUnsupported, "luma and chroma as 3 samples of 16 bits"},
+		{"TIFF: luma cut off", imagetest.TIFF(make([]byte, 23), map[uint16]uint32{tiffdir.TagPhotometric: 6, tiffdir.TagSamplesPerPixel: 3}), ErrMalformed, "ends early"},
 		{"TIFF: BigTIFF of small offsets", []byte("II+\x00\x04\x00\x00\x00\x00\x00\x00\x00"), ErrMalformed, "eight bytes of BigTIFF"},
 		{"TIFF: BigTIFF cut off", []byte("II+\x00\x08\x00\x00\x00"), ErrMalformed, "shorter than its header"},
 		{"TIFF: BigTIFF with a far directory", []byte("MM\x00+\x00\x08\x00\x00\xff\xff\xff\xff\xff\xff\xff\xf0"), ErrMalformed, "points outside the data"},
-		{"TIFF: zstd", tiffOf(nil, map[uint16]uint32{tiffdir.TagCompression: 50000}), ErrUnsupported, "Zstandard"},
-		{"TIFF: signed with alpha", tiffOf(nil, map[uint16]uint32{tiffdir.TagSampleFormat: 2, tiffdir.TagSamplesPerPixel: 2}), ErrUnsupported, "signed integers or CIELab, and a sample for alpha"},
-		{"TIFF: signed palette", tiffOf(nil, map[uint16]uint32{tiffdir.TagSampleFormat: 2, tiffdir.TagPhotometric: 3}), ErrUnsupported, "signed integers in colour model 3"},
-		{"TIFF: signed of 32 bits", tiffOf(nil, map[uint16]uint32{tiffdir.TagSampleFormat: 2, tiffdir.TagBitsPerSample: 32}), ErrUnsupported, "signed integers of 32 bits"},
-		{"TIFF: no palette", tiffOf(nil, map[uint16]uint32{tiffdir.TagPhotometric: 3}), ErrMalformed, "colour map"},
-		{"TIFF: predictor", tiffOf(nil, map[uint16]uint32{tiffdir.TagPredictor: 3}), ErrUnsupported, "predictor 3"},
-		{"TIFF: not zlib", tiffOf(make([]byte, 16), map[uint16]uint32{tiffdir.TagCompression: 8}), ErrMalformed, "zlib"},
-		{"TIFF: fax of 8 bits", tiffOf(make([]byte, 16), map[uint16]uint32{tiffdir.TagCompression: 4}), ErrMalformed, "fax"},
-		{"TIFF: not a number", tiffOf(bytes.Repeat([]byte("\x00\x00\xc0\x7f"), 16), map[uint16]uint32{tiffdir.TagBitsPerSample: 32, tiffdir.TagSampleFormat: 3}), ErrNotFinite, "row 0, column 0, channel 0 is NaN"},
+		{"TIFF: zstd", imagetest.TIFF(nil, map[uint16]uint32{tiffdir.TagCompression: 50000}), ErrUnsupported, "Zstandard"},
+		{"TIFF: signed with alpha", imagetest.TIFF(nil, map[uint16]uint32{tiffdir.TagSampleFormat: 2, tiffdir.TagSamplesPerPixel: 2}), ErrUnsupported, "signed integers or CIELab, and a sample for alpha"},
+		{"TIFF: signed palette", imagetest.TIFF(nil, map[uint16]uint32{tiffdir.TagSampleFormat: 2, tiffdir.TagPhotometric: 3}), ErrUnsupported, "signed integers in colour model 3"},
+		{"TIFF: signed of 32 bits", imagetest.TIFF(nil, map[uint16]uint32{tiffdir.TagSampleFormat: 2, tiffdir.TagBitsPerSample: 32}), ErrUnsupported, "signed integers of 32 bits"},
+		{"TIFF: no palette", imagetest.TIFF(nil, map[uint16]uint32{tiffdir.TagPhotometric: 3}), ErrMalformed, "colour map"},
+		{"TIFF: predictor", imagetest.TIFF(nil, map[uint16]uint32{tiffdir.TagPredictor: 3}), ErrUnsupported, "predictor 3"},
+		{"TIFF: not zlib", imagetest.TIFF(make([]byte, 16), map[uint16]uint32{tiffdir.TagCompression: 8}), ErrMalformed, "zlib"},
+		{"TIFF: fax of 8 bits", imagetest.TIFF(make([]byte, 16), map[uint16]uint32{tiffdir.TagCompression: 4}), ErrMalformed, "fax"},
+		{"TIFF: not a number", imagetest.TIFF(bytes.Repeat([]byte("\x00\x00\xc0\x7f"), 16), map[uint16]uint32{tiffdir.TagBitsPerSample: 32, tiffdir.TagSampleFormat: 3}), ErrNotFinite, "row 0, column 0, channel 0 is NaN"},
 
 		{"BMP: header only", file("rgb8.bmp")[:14], ErrMalformed, "ends early"},
 		{"BMP: half", file("rgb8.bmp")[:700], ErrMalformed, "ends early"},
@@ -248,9 +218,9 @@ func TestBrokenFilesGiveOneLine(t *testing.T) {
 // Files are cut at even lengths, and odd bytes and those of headers are changed in
 // two ways: the result is an image or an error, and an image is a sound one.
 func TestTruncationsAndChangedBytes(t *testing.T) {
-	leaveToPlainRuns(t)
+	imagetest.LeaveToPlainRuns(t)
 	for _, name := range []string{"g2.png", "palt.png", "gray.jpg", "cmyk.jpg", "rgb8p.tif", "g1.tif", "pal16.bmp", "lossya.webp", "rgba8.webp", "palt.gif"} {
-		data := testFile(t, name)
+		data := imagetest.File(t, name)
 		for i := range data {
 			variants := [][]byte{data[:i]}
 			if i%2 == 1 || i < 64 {
@@ -259,7 +229,7 @@ func TestTruncationsAndChangedBytes(t *testing.T) {
 			for _, d := range variants {
 				m, err := DecodeAt(bytes.NewReader(d), int64(len(d)), ReadOptions{MaxPixels: 4096})
 				if err == nil {
-					require.NoError(t, m.validate(), "%s, byte %d", name, i)
+					require.NoError(t, m.Validate(), "%s, byte %d", name, i)
 				} else {
 					require.NotContains(t, err.Error(), "decoder failed", "%s, byte %d", name, i)
 				}
@@ -270,14 +240,14 @@ func TestTruncationsAndChangedBytes(t *testing.T) {
 
 func TestTrailingBytesAreIgnored(t *testing.T) {
 	for _, name := range []string{"rgb8.png", "gray.jpg", "rgb8l.tif", "rgb8.bmp", "rle8.bmp", "rgba8.webp", "lossy.webp", "pal.gif", "g16.pfm"} {
-		data := testFile(t, name)
+		data := imagetest.File(t, name)
 		require.Equal(t, decode(t, data).Pix, decode(t, append(bytes.Clone(data), "garbage\xff\xd8"...)).Pix, name)
 	}
 }
 
 func TestPixelLimit(t *testing.T) {
 	for _, name := range []string{"rgb8.png", "gray.jpg", "rgb8l.tif", "rgb8.bmp", "rgba8.webp", "pal.gif", "g16.pfm"} {
-		data := testFile(t, name)
+		data := imagetest.File(t, name)
 		_, err := Decode(t.Context(), bytes.NewReader(data), ReadOptions{MaxPixels: 23*17 - 1})
 		require.ErrorIs(t, err, ErrTooManyPixels, name)
 		require.ErrorContains(t, err, "23×17, which is more than the limit of 390 pixels")
@@ -300,13 +270,13 @@ func TestReadNamesTheFile(t *testing.T) {
 
 	// The content counts, not the extension.
 	wrong := filepath.Join(folder, "photo.jpg")
-	require.NoError(t, os.WriteFile(wrong, testFile(t, "rgb8.png"), 0o600))
+	require.NoError(t, os.WriteFile(wrong, imagetest.File(t, "rgb8.png"), 0o600))
 	m, err := Read(t.Context(), wrong, ReadOptions{})
 	require.NoError(t, err)
 	require.Equal(t, PNG, m.Format)
 
 	broken := filepath.Join(folder, "broken.png")
-	require.NoError(t, os.WriteFile(broken, testFile(t, "rgb8.png")[:500], 0o600))
+	require.NoError(t, os.WriteFile(broken, imagetest.File(t, "rgb8.png")[:500], 0o600))
 	_, err = Read(t.Context(), broken, ReadOptions{})
 	require.EqualError(t, err, fmt.Sprintf("%s: malformed image file: the PNG data ends early (a truncated file?)", broken))
 }
@@ -323,7 +293,7 @@ func (f failingReader) ReadAt(p []byte, off int64) (int, error) {
 
 func TestErrorsOfTheReaderAreKept(t *testing.T) {
 	for _, name := range []string{"rgb8.png", "gray.jpg", "rgb8l.tif", "rgb8.bmp", "pal.gif", "g16.pfm"} {
-		data := testFile(t, name)
+		data := imagetest.File(t, name)
 		_, err := DecodeAt(failingReader{data[:len(data)-100]}, int64(len(data)), ReadOptions{})
 		require.Error(t, err)
 		require.ErrorIs(t, err, os.ErrPermission, name)
@@ -331,7 +301,7 @@ func TestErrorsOfTheReaderAreKept(t *testing.T) {
 }
 
 func TestPanicsOfDecodersBecomeErrors(t *testing.T) {
-	_, err := decodeFormat(PNG, source{size: 100}, ReadOptions{}) // a nil reader panics
+	_, err := decodeFormat(PNG, source.File(nil, 100, 0), ReadOptions{}) // a nil reader panics
 	require.ErrorIs(t, err, ErrMalformed)
 	require.ErrorContains(t, err, "PNG decoder failed")
 }

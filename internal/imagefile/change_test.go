@@ -2,6 +2,7 @@ package imagefile
 
 import (
 	"bytes"
+	"compress/zlib"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -9,6 +10,8 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/averaged/imaging/internal/imagefile/imagetest"
+	"github.com/averaged/imaging/internal/imagefile/png"
 	"github.com/averaged/imaging/internal/metadata"
 	"github.com/averaged/imaging/internal/tiffdir"
 	"github.com/stretchr/testify/require"
@@ -45,7 +48,7 @@ func photoSize(t *testing.T, m *Image) [2]uint32 {
 
 // TestMetadataFollowsTurningAndEnlarging reads a photograph of exiftool's, stored with orientation 6 and 150×200 pixels.
 func TestMetadataFollowsTurningAndEnlarging(t *testing.T) {
-	m := decode(t, testFile(t, "o6.jpg"))
+	m := decode(t, imagetest.File(t, "o6.jpg"))
 	require.Equal(t, [2]int{200, 150}, [2]int{m.Width, m.Height})
 	for _, f := range []Format{JPEG, PNG, TIFF} {
 		for factor := 1; factor <= 3; factor++ {
@@ -65,9 +68,9 @@ func TestMetadataFollowsTurningAndEnlarging(t *testing.T) {
 func TestXMPInAttributes(t *testing.T) {
 	attributes, err := os.ReadFile("../metadata/testdata/lightroom.xmp")
 	require.NoError(t, err)
-	m := smoothImage(40, 30, 3)
+	m := imagetest.Smooth(40, 30, 3)
 	m.Metadata.XMP = attributes
-	m.Metadata.EXIF = testEXIF(binary.BigEndian, 1, 40, 30)
+	m.Metadata.EXIF = imagetest.EXIF(binary.BigEndian, 1, 40, 30)
 	got := decode(t, encode(t, m, WriteOptions{Format: PNG}))
 	require.Empty(t, got.Warnings)
 	require.NotContains(t, string(got.Metadata.XMP), "Thumbnails")
@@ -79,7 +82,7 @@ func TestXMPInAttributes(t *testing.T) {
 	require.Contains(t, string(big.Metadata.XMP), `<xmpTPg:MaxPageSize stDim:w="4" stDim:h="3" stDim:unit="inch"/>`)
 
 	// Turned, places in it are others, and what marks them goes.
-	m.Metadata.EXIF = testEXIF(binary.BigEndian, 8, 40, 30)
+	m.Metadata.EXIF = imagetest.EXIF(binary.BigEndian, 8, 40, 30)
 	turned := decode(t, encode(t, m, WriteOptions{Format: PNG}))
 	require.Equal(t, []string{"not kept in the metadata, because the picture has been turned: the regions marked in it, such as faces"}, turned.Warnings)
 	v = xmpValues(turned.Metadata.XMP)
@@ -94,14 +97,14 @@ func TestXMPInAttributes(t *testing.T) {
 
 func TestBrokenXMP(t *testing.T) {
 	for _, broken := range []string{"<a>", "<a></b>", "no XML &x;", "<a " + string(bytes.Repeat([]byte("<b>"), 200))} {
-		m := smoothImage(40, 30, 3)
+		m := imagetest.Smooth(40, 30, 3)
 		m.Metadata.XMP = []byte(broken)
-		m.Metadata.EXIF = testEXIF(binary.LittleEndian, 1, 40, 30)
+		m.Metadata.EXIF = imagetest.EXIF(binary.LittleEndian, 1, 40, 30)
 		same := decode(t, encode(t, m, WriteOptions{Format: PNG}))
 		require.Equal(t, broken, string(same.Metadata.XMP), "nothing in it has to change")
 		require.Contains(t, fmt.Sprint(Losses(enlarged(same, 2), WriteOptions{Format: PNG})), "XMP")
 		require.Nil(t, decode(t, encode(t, enlarged(same, 2), WriteOptions{Format: PNG})).Metadata.XMP)
-		m.Metadata.EXIF = testEXIF(binary.LittleEndian, 6, 40, 30)
+		m.Metadata.EXIF = imagetest.EXIF(binary.LittleEndian, 6, 40, 30)
 		turned := decode(t, encode(t, m, WriteOptions{Format: PNG}))
 		require.Nil(t, turned.Metadata.XMP)
 		require.Contains(t, fmt.Sprint(turned.Warnings), "XMP is dropped")
@@ -144,7 +147,7 @@ func TestEXIFOfPlacesAndScales(t *testing.T) {
 			tiffdir.Node{Tag: 0x830e, Kind: tiffdir.Double, Count: 3, Value: doubles(8, 6, 0)},
 			tiffdir.Node{Tag: 0x8482, Kind: tiffdir.Double, Count: 6, Value: doubles(1, 2, 0, 100, 200, 0)},
 			tiffdir.Node{Tag: tiffdir.TagEXIF, Kind: tiffdir.Long, Count: 1, Sub: photo.Nodes})
-		m := smoothImage(40, 30, 1)
+		m := imagetest.Smooth(40, 30, 1)
 		m.Metadata.EXIF = tiffdir.AppendDirectory([]byte("II*\x00\x08\x00\x00\x00"), 0, order, nodes)
 		return decode(t, encode(t, m, WriteOptions{Format: PNG}))
 	}
@@ -193,21 +196,26 @@ func TestEXIFOfPlacesAndScales(t *testing.T) {
 
 // TestOrientationInTextsOfPNG has EXIF as ImageMagick writes it.
 func TestOrientationInTextsOfPNG(t *testing.T) {
-	exif := testEXIF(binary.BigEndian, 6, 9, 5)
+	exif := imagetest.EXIF(binary.BigEndian, 6, 9, 5)
 	hexadecimal := regexp.MustCompile(`.{72}`).ReplaceAllString(fmt.Sprintf("%x", exif), "$0\n")
 	text := fmt.Sprintf("\nexif\n%8d\n%s\n", len(exif), hexadecimal)
 	inAPP1 := fmt.Sprintf("\ngeneric profile\n%8d\n%x%s\n", len(exif)+len(metadata.EXIFMark), metadata.EXIFMark, hexadecimal)
+	var packed bytes.Buffer
+	z := zlib.NewWriter(&packed)
+	_, err := z.Write([]byte(text))
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
 	for name, c := range map[string][]byte{
-		"tEXt": chunk("tEXt", []byte("Raw profile type exif\x00"+text)),
-		"zTXt": chunk("zTXt", append([]byte("Raw profile type exif\x00\x00"), deflate([]byte(text))...)),
-		"APP1": chunk("tEXt", []byte("Raw profile type APP1\x00"+inAPP1)),
-		"eXIf": chunk("eXIf", exif),
+		"tEXt": imagetest.Chunk("tEXt", []byte("Raw profile type exif\x00"+text)),
+		"zTXt": imagetest.Chunk("zTXt", append([]byte("Raw profile type exif\x00\x00"), packed.Bytes()...)),
+		"APP1": imagetest.Chunk("tEXt", []byte("Raw profile type APP1\x00"+inAPP1)),
+		"eXIf": imagetest.Chunk("eXIf", exif),
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := smoothImage(9, 5, 3)
+			m := imagetest.Smooth(9, 5, 3)
 			m.Metadata.Chunks = []metadata.Chunk{{Name: "tEXt", Data: []byte("exif:Orientation\x006")}, {Name: "tEXt", Data: []byte("Title\x00A test")}}
 			file := encode(t, m, WriteOptions{Format: PNG})
-			after := len(pngSignature) + 8 + 13 + 4
+			after := len(png.Signature) + 8 + 13 + 4
 			got := decode(t, join(file[:after], c, file[after:]))
 			require.Equal(t, [2]int{5, 9}, [2]int{got.Width, got.Height})
 			require.Equal(t, []metadata.Chunk{{Name: "tEXt", Data: []byte("Title\x00A test")}}, got.Metadata.Chunks)
@@ -229,13 +237,13 @@ func resource(number uint16, data string) []byte {
 }
 
 func TestPhotoshopThumbnailsGo(t *testing.T) {
-	m := smoothImage(9, 5, 3)
+	m := imagetest.Smooth(9, 5, 3)
 	iptc, path := resource(1028, "caption"), resource(2000, "path")
 	with := func(resources ...[]byte) []metadata.Segment {
 		return []metadata.Segment{{Marker: metadata.MarkerAPP13, Data: append([]byte("Photoshop 3.0\x00"), bytes.Join(resources, nil)...)}}
 	}
 	m.Metadata.Segments = with(iptc, resource(1036, "old"), path)
 	require.Equal(t, with(iptc, path), decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.Segments)
-	m.Metadata.EXIF = testEXIF(binary.BigEndian, 3, 9, 5)
+	m.Metadata.EXIF = imagetest.EXIF(binary.BigEndian, 3, 9, 5)
 	require.Equal(t, with(iptc), decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.Segments)
 }

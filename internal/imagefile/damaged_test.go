@@ -2,16 +2,15 @@ package imagefile
 
 import (
 	"bytes"
-	"fmt"
 	"image"
 	"image/color"
 	"image/jpeg"
 	"strings"
 	"testing"
 
-	"github.com/averaged/imaging/internal/metadata"
+	"github.com/averaged/imaging/internal/imagefile/imagetest"
+	"github.com/averaged/imaging/internal/imagefile/jpeg/segment"
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 )
 
 var salvaging = ReadOptions{Damaged: true}
@@ -41,9 +40,9 @@ func requireFound(t require.TestingT, whole, m *Image, partial int) {
 }
 
 func TestPNGThatEndsEarly(t *testing.T) {
-	leaveToPlainRuns(t)
+	imagetest.LeaveToPlainRuns(t)
 	for _, name := range []string{"rgb8.png", "rgb16.png", "g1.png", "g16.png", "ga8.png", "pal16.png", "palt.png", "trns16.png"} {
-		data := testFile(t, name)
+		data := imagetest.File(t, name)
 		whole := decode(t, data)
 		rows := 0
 		for end := len(data) - 13; end > sniffLength; end -= 19 {
@@ -62,7 +61,7 @@ func TestPNGThatEndsEarly(t *testing.T) {
 }
 
 func TestPNGThatIsBroken(t *testing.T) {
-	data := bytes.Clone(testFile(t, "rgb8.png"))
+	data := bytes.Clone(imagetest.File(t, "rgb8.png"))
 	whole := decode(t, data)
 	data[len(data)*3/4] ^= 0x10
 	m, err := decodeDamaged(t, data)
@@ -85,13 +84,13 @@ func testJPEG(t require.TestingT, w, h int) []byte {
 }
 
 func TestJPEGThatEndsEarly(t *testing.T) {
-	leaveToPlainRuns(t)
+	imagetest.LeaveToPlainRuns(t)
 	// Chroma is interpolated between rows of units, and the last unit is the first that is grey.
 	for name, data := range map[string][]byte{
-		"4:2:0": testJPEG(t, 150, 133), "grey": testFile(t, "gray.jpg"), "4:2:2": testFile(t, "s422.jpg"), "4:4:4": encode(t, smoothImage(60, 50, 3), WriteOptions{Format: JPEG}),
+		"4:2:0": testJPEG(t, 150, 133), "grey": imagetest.File(t, "gray.jpg"), "4:2:2": imagetest.File(t, "s422.jpg"), "4:4:4": encode(t, imagetest.Smooth(60, 50, 3), WriteOptions{Format: JPEG}),
 	} {
 		whole := decode(t, data)
-		scan := bytes.LastIndex(data, []byte{0xff, markerSOS})
+		scan := bytes.LastIndex(data, []byte{0xff, segment.SOS})
 		rows := 0
 		for end := len(data) - 1; end > scan; end -= 1 + (len(data)-scan)/12 {
 			m, err := decodeDamaged(t, data[:end])
@@ -114,7 +113,7 @@ func TestJPEGThatEndsEarly(t *testing.T) {
 }
 
 func TestProgressiveJPEGThatEndsEarly(t *testing.T) {
-	data := testFile(t, "prog.jpg")
+	data := imagetest.File(t, "prog.jpg")
 	whole := decode(t, data)
 	last := 0.0
 	for _, end := range []int{len(data) * 85 / 100, len(data) - 20, len(data) - 2} {
@@ -122,39 +121,23 @@ func TestProgressiveJPEGThatEndsEarly(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, m.Warnings[0], "later scans")
 		require.Empty(t, m.Lost)
-		similar := psnr(whole.Pix, m.Pix)
+		similar := imagetest.PSNR(whole.Pix, m.Pix)
 		require.GreaterOrEqual(t, similar, max(20, last))
 		last = similar
 	}
-	first := bytes.Index(data, []byte{0xff, markerSOS})
+	first := bytes.Index(data, []byte{0xff, segment.SOS})
 	_, err := decodeDamaged(t, data[:first+20])
 	require.ErrorContains(t, err, "lacks its first scan")
 }
 
 // TestRestartsOfJPEG reads a scan with restarts after every second unit.
 func TestRestartsOfJPEG(t *testing.T) {
-	data := testFile(t, "restart.jpg")
+	data := imagetest.File(t, "restart.jpg")
 	whole := decode(t, data)
 	m, err := decodeDamaged(t, data[:len(data)*2/3])
 	require.NoError(t, err)
 	requireFound(t, whole, m, 17)
 	require.Greater(t, m.Found().Dy(), 17)
-}
-
-func TestLostRowsFollowTheOrientation(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		c := metadata.Change{Orientation: rapid.IntRange(1, 8).Draw(t, "orientation")}
-		m := newImage(rapid.IntRange(2, 9).Draw(t, "width"), rapid.IntRange(2, 9).Draw(t, "height"), 1, 8, true)
-		m.lose(0, rapid.IntRange(1, m.Height).Draw(t, "from"), 1)
-		c.From = [2]int{m.Width, m.Height}
-		c.To = c.Shown()
-		m.applyOrientation(c)
-		for i, v := range m.Pix {
-			at := image.Pt(i%m.Width, i/m.Width)
-			require.Equal(t, v == 0.5, at.In(m.Lost), fmt.Sprint(at))
-			require.Equal(t, v == 0, at.In(m.Found()), fmt.Sprint(at))
-		}
-	})
 }
 
 func TestNothingToSalvage(t *testing.T) {
@@ -164,7 +147,7 @@ func TestNothingToSalvage(t *testing.T) {
 		}
 		m, err := Decode(t.Context(), bytes.NewReader(c.data), salvaging)
 		if err == nil {
-			require.NoError(t, m.validate())
+			require.NoError(t, m.Validate())
 			require.NotEmpty(t, m.Warnings, c.name)
 			continue
 		}
@@ -182,7 +165,7 @@ func FuzzDamaged(f *testing.F) {
 			require.NotContains(t, err.Error(), "\n")
 			return
 		}
-		require.NoError(t, m.validate())
+		require.NoError(t, m.Validate())
 		require.NoError(t, m.CheckFinite())
 		require.False(t, m.Found().Empty() && len(m.Warnings) == 0)
 	})

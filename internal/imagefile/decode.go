@@ -2,19 +2,24 @@ package imagefile
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
-	"strings"
 
+	"github.com/averaged/imaging/internal/imagefile/bmp"
+	"github.com/averaged/imaging/internal/imagefile/gif"
+	"github.com/averaged/imaging/internal/imagefile/jpeg"
+	"github.com/averaged/imaging/internal/imagefile/png"
+	"github.com/averaged/imaging/internal/imagefile/pnm"
+	"github.com/averaged/imaging/internal/imagefile/source"
+	"github.com/averaged/imaging/internal/imagefile/tiff"
+	"github.com/averaged/imaging/internal/imagefile/webp"
 	"github.com/averaged/imaging/internal/openfile"
 )
 
 // DefaultMaxPixels is the limit that a MaxPixels of 0 stands for: 2²⁸ pixels,
 // 268 megapixels, which take 3 GiB in three float32 planes. Half of that is the limit on 32 bits.
-const DefaultMaxPixels = 1 << 28
+const DefaultMaxPixels = source.DefaultMaxPixels
 
 // ReadOptions says how to read. The zero value is a useful one.
 type ReadOptions struct {
@@ -35,15 +40,6 @@ type ReadOptions struct {
 	// error by default. CheckFinite finds them.
 	NotFinite bool
 }
-
-// Limits on what a file may claim, apart from its pixels.
-const (
-	// A photograph takes a byte for a few pixels, and a uniform area in JPEG one
-	// for at most 100. A file with fewer unpacks to much from nearly nothing:
-	// plausiblePixels are accepted of it, unless a limit is given.
-	plausiblePixels  = 50_000_000
-	plausiblePacking = 128
-)
 
 // Read reads an image file. Its errors begin with the path. The format is found
 // from the content; the extension of the path means nothing. It stops waiting for a
@@ -94,12 +90,12 @@ func pathError(path string, err error) error {
 // It stops waiting for r, with the context's error, when ctx is done. A Read of r may
 // then still be under way.
 func Decode(ctx context.Context, r io.Reader, opt ReadOptions) (*Image, error) {
-	s := &stream{r: interruptibleReader{ctx, r}, limit: maxBeforeSize}
-	m, err := decodeSource(s, 0, s, opt)
+	src := source.Stream(ctx, r, opt.MaxPixels)
+	m, err := decodeSource(src, opt)
 	if err != nil {
 		return nil, err
 	}
-	return m, s.drain()
+	return m, src.Drain()
 }
 
 // DecodeAt reads an image from the first size bytes of r. Bytes after the end of
@@ -108,13 +104,11 @@ func Decode(ctx context.Context, r io.Reader, opt ReadOptions) (*Image, error) {
 // Its errors wrap ErrUnknownFormat, ErrMalformed, ErrUnsupported,
 // ErrTooManyPixels or ErrNotFinite, or are those of r.
 func DecodeAt(r io.ReaderAt, size int64, opt ReadOptions) (*Image, error) {
-	return decodeSource(r, max(size, 0), nil, opt)
+	return decodeSource(source.File(r, size, opt.MaxPixels), opt)
 }
 
-func decodeSource(r io.ReaderAt, size int64, s *stream, opt ReadOptions) (*Image, error) {
-	disk := &Recorder{ReaderAt: r}
-	src := source{disk, size, s}
-	head, err := src.start(sniffLength)
+func decodeSource(src *source.Source, opt ReadOptions) (*Image, error) {
+	head, err := src.Start(sniffLength)
 	if err != nil {
 		return nil, err
 	}
@@ -128,16 +122,11 @@ func decodeSource(r io.ReaderAt, size int64, s *stream, opt ReadOptions) (*Image
 		}
 		return nil, fmt.Errorf("%w: the content is not of a known kind (%s are read)", ErrUnknownFormat, readable)
 	}
-	if s != nil && f == TIFF {
-		s.limit = maxBeforeSizeTIFF
+	if f == TIFF {
+		src.AllowLateSize()
 	}
 	m, err := decodeFormat(f, src, opt)
-	switch {
-	case disk.Err != nil:
-		return nil, disk.Err
-	case err != nil && s != nil && s.err != nil && s.err != io.EOF:
-		return nil, s.err
-	case err != nil:
+	if err := src.Cause(err); err != nil {
 		return nil, err
 	}
 	m.Format = f
@@ -146,93 +135,43 @@ func decodeSource(r io.ReaderAt, size int64, s *stream, opt ReadOptions) (*Image
 
 // decodeFormat calls the reader of a format. Decoders of other packages run
 // inside it on bytes that may be hostile: a panic in one becomes an error here.
-func decodeFormat(f Format, src source, opt ReadOptions) (m *Image, err error) {
+func decodeFormat(f Format, src *source.Source, opt ReadOptions) (m *Image, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			m, err = nil, fmt.Errorf("%w: the %s decoder failed: %v", ErrMalformed, f, r)
 		}
 	}()
+	var others jpeg.Others
 	switch f {
 	case PNG:
-		m, err = decodePNG(src, opt)
-		m, err = salvage(m, err, src, opt, salvagePNG)
+		m, err = png.Decode(src)
+		m, err = salvage(m, err, opt, func() (*Image, error) { return png.Salvage(src) })
 	case JPEG:
-		m, err = decodeJPEG(src, opt)
-		m, err = salvage(m, err, src, opt, salvageJPEG)
+		m, others, err = jpeg.Decode(src, opt.CodingNoise)
+		m, err = salvage(m, err, opt, func() (m *Image, err error) {
+			m, others, err = jpeg.Salvage(src, opt.CodingNoise)
+			return m, err
+		})
 	case TIFF:
-		m, err = decodeTIFF(src, opt)
+		m, err = tiff.Decode(src)
 	case BMP:
-		m, err = decodeBMP(src, opt)
+		m, err = bmp.Decode(src)
 	case WebP:
-		m, err = decodeWebP(src, opt)
+		m, err = webp.Decode(src)
 	case GIF:
-		m, err = decodeGIF(src, opt)
+		m, err = gif.Decode(src)
 	case PFM:
-		m, err = decodePFM(src, opt)
+		m, err = pnm.DecodePFM(src)
 	case PGM, PPM:
-		m, err = decodeNetpbm(src, f, opt)
+		m, err = pnm.Decode(src, f)
+	}
+	if err == nil && m.Depth == 32 && !opt.NotFinite {
+		err = m.CheckFinite()
 	}
 	if err != nil {
 		return nil, err
 	}
-	m.warnOthers(m.orient(opt))
+	followed := m.Orient(opt.KeepOrientation, others.Found())
+	m.Warnings = append(m.Warnings, others.Dropped(followed)...)
 	return m, nil
-}
-
-func (o ReadOptions) maxPixels() int64 {
-	switch {
-	case o.MaxPixels == 0:
-		return DefaultMaxPixels
-	case o.MaxPixels < 0:
-		return 1<<62 - 1
-	}
-	return o.MaxPixels
-}
-
-// addressable is the number of pixels whose three float32 planes and alpha can be addressed, whatever the limit is.
-const addressable = math.MaxInt / 16
-
-// checkSize is called with the size in a file's header, before any pixel is
-// decoded.
-func (o ReadOptions) checkSize(src source, f Format, width, height int) error {
-	if width < 1 || height < 1 {
-		return fmt.Errorf("%w: the %s header says %d×%d pixels, at least 1×1 is needed", ErrMalformed, f, width, height)
-	}
-	if limit := min(o.maxPixels(), addressable); int64(height) > limit/int64(width) {
-		return fmt.Errorf("%w: the %s header says %d×%d, which is more than the limit of %d pixels", ErrTooManyPixels, f, width, height, limit)
-	}
-	pixels := int64(width) * int64(height)
-	if src.stream != nil {
-		src.stream.allow(min(pixels, 1<<50)*maxBytesPerPixel + maxBeforeSize)
-	}
-	if o.MaxPixels == 0 && pixels > plausiblePixels && !src.has(pixels/plausiblePacking) {
-		return fmt.Errorf("%w: the %s header says %d×%d, and the file is too small to hold a picture of that size (a decompression bomb?)",
-			ErrTooManyPixels, f, width, height)
-	}
-	return nil
-}
-
-// truncated returns the error for a file that ends early.
-func truncated(f Format) error {
-	return fmt.Errorf("%w: the %s data ends early (a truncated file?)", ErrMalformed, f)
-}
-
-// foreignError wraps the error of another package's decoder, whose text begins
-// with the name of that package.
-func foreignError(f Format, err error) error {
-	if errors.Is(err, ErrMalformed) || errors.Is(err, ErrUnsupported) {
-		return err // it was found here
-	}
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return truncated(f)
-	}
-	text := err.Error()
-	switch {
-	case strings.Contains(text, "short Huffman data"), strings.Contains(text, "short chunk"), strings.Contains(text, "short chunk header"),
-		strings.HasSuffix(text, io.ErrUnexpectedEOF.Error()), strings.HasSuffix(text, ": EOF"), text == "gif: not enough image data":
-		return truncated(f)
-	case !strings.Contains(strings.ToLower(text), strings.ToLower(f.String())):
-		text = f.String() + ": " + text
-	}
-	return fmt.Errorf("%w: %s", ErrMalformed, text)
 }

@@ -4,13 +4,14 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/averaged/imaging/internal/imagefile/imagetest"
 	"github.com/averaged/imaging/internal/tiffdir"
 	"github.com/stretchr/testify/require"
 )
 
 // withDescription returns an image whose EXIF has a description.
 func withDescription(text string) *Image {
-	m := smoothImage(8, 6, 3)
+	m := imagetest.Smooth(8, 6, 3)
 	m.Metadata.EXIF = tiffdir.AppendDirectory([]byte("II*\x00\x08\x00\x00\x00"), 0, binary.LittleEndian, []tiffdir.Node{
 		{Tag: tiffdir.TagImageDescription, Kind: tiffdir.ASCII, Count: uint32(len(text) + 1), Value: append([]byte(text), 0)},
 		{Tag: 0x010f, Kind: tiffdir.ASCII, Count: 6, Value: []byte("Maker\x00")},

@@ -45,6 +45,11 @@
 // than ReadOptions.MaxPixels before it decodes a pixel. Whatever the bytes are,
 // the result is an image or an error of one line, never a panic.
 //
+// # Where things are
+//
+// Each format has a package below this one. They share format (names and errors), source (the bytes of a file or
+// stream), picture (Image), samples and chroma. This package alone tells formats apart, turns images, and says what is lost.
+//
 // Functions are safe for concurrent use; an Image is, as long as nobody writes
 // to it.
 package imagefile

@@ -11,6 +11,11 @@ import (
 
 	"github.com/averaged/imaging/internal/iccprofile"
 	"github.com/averaged/imaging/internal/imagefile/atomicfile"
+	"github.com/averaged/imaging/internal/imagefile/bmp"
+	"github.com/averaged/imaging/internal/imagefile/jpeg"
+	"github.com/averaged/imaging/internal/imagefile/png"
+	"github.com/averaged/imaging/internal/imagefile/pnm"
+	"github.com/averaged/imaging/internal/imagefile/tiff"
 	"github.com/averaged/imaging/internal/jpegblock"
 	"github.com/averaged/imaging/internal/metadata"
 )
@@ -48,7 +53,7 @@ type WriteOptions struct {
 // clipped to [0,1]. Its errors wrap ErrInvalidImage, ErrNotFinite (for every
 // format), ErrAlpha or ErrUnsupported, or are those of w or of ctx, with which it ends.
 func Encode(ctx context.Context, w io.Writer, m *Image, opt WriteOptions) error {
-	if err := m.validate(); err != nil {
+	if err := m.Validate(); err != nil {
 		return err
 	}
 	p, err := opt.plan(m)
@@ -66,17 +71,17 @@ func Encode(ctx context.Context, w io.Writer, m *Image, opt WriteOptions) error 
 	b := bufio.NewWriterSize(contextWriter{ctx, w}, 1<<16)
 	switch p.format {
 	case PNG:
-		err = encodePNG(b, &out, p.depth, opt.Threads)
+		err = png.Encode(b, &out, p.depth, opt.Threads)
 	case JPEG:
-		err = encodeJPEG(b, &out, p.steps)
+		err = jpeg.Encode(b, &out, p.steps)
 	case TIFF:
-		err = encodeTIFF(ctx, b, &out, p.depth)
+		err = tiff.Encode(ctx, b, &out, p.depth)
 	case BMP:
-		err = encodeBMP(b, &out)
+		err = bmp.Encode(b, &out)
 	case PFM:
-		err = encodePFM(b, &out)
+		err = pnm.EncodePFM(b, &out)
 	case PGM, PPM, PNM:
-		err = encodeNetpbm(b, &out, p.depth, p.format == PPM)
+		err = pnm.Encode(b, &out, p.depth, p.format == PPM)
 	}
 	if err != nil {
 		return err
@@ -165,7 +170,7 @@ func Recoding(m *Image, opt WriteOptions) string {
 // samples are, such as one that wraps ErrAlpha, and does so at once: to be asked
 // before long work on the samples. A Format of 0 is the image's own, as in Encode.
 func CheckWrite(m *Image, opt WriteOptions) error {
-	if err := m.validate(); err != nil {
+	if err := m.Validate(); err != nil {
 		return err
 	}
 	_, err := opt.plan(m)
@@ -184,7 +189,7 @@ func ColourLosses(m *Image, opt WriteOptions) []string { return planned(m, opt).
 
 // planned is the plan of what can be written.
 func planned(m *Image, opt WriteOptions) *plan {
-	if m.validate() != nil {
+	if m.Validate() != nil {
 		return &plan{}
 	}
 	p, err := opt.plan(m)
@@ -224,7 +229,7 @@ func (o WriteOptions) plan(m *Image) (*plan, error) {
 	case o.Quality > 0:
 		p.steps = jpegblock.Steps(o.Quality)
 	case m.JPEG != nil:
-		p.steps = m.JPEG.steps()
+		p.steps = jpeg.Steps(m.JPEG)
 	default:
 		p.steps = jpegblock.Steps(DefaultQuality)
 	}
@@ -316,7 +321,7 @@ func (p *plan) checkSize(m *Image) error {
 func colourOnly(d metadata.Metadata) metadata.Metadata {
 	kept := metadata.Metadata{ICC: d.ICC}
 	for _, c := range d.Chunks {
-		if isAboutColour(c) {
+		if png.AboutColour(c) {
 			kept.Chunks = append(kept.Chunks, c)
 		}
 	}
@@ -326,10 +331,10 @@ func colourOnly(d metadata.Metadata) metadata.Metadata {
 // followSize makes metadata true of a size that is not the one that was read.
 func (p *plan) followSize(m *Image) {
 	size := [2]int{m.Width, m.Height}
-	if m.described == size || m.described == [2]int{} {
+	if m.Described() == size || m.Described() == [2]int{} {
 		return
 	}
-	f, err := p.metadata.Follow(metadata.Change{Orientation: 1, From: m.described, To: size})
+	f, err := p.metadata.Follow(metadata.Change{Orientation: 1, From: m.Described(), To: size})
 	for _, what := range f.Lost {
 		p.lose("%s, because the size is another one", what)
 	}
@@ -352,7 +357,7 @@ func (p *plan) planMetadata(m *Image) {
 		// with a warning.
 		p.lose("the colour profile")
 		d.ICC = nil
-	case bare, p.format == JPEG && len(d.ICC) > maxJPEGProfile, space == "GRAY" && m.Channels == 3:
+	case bare, p.format == JPEG && len(d.ICC) > jpeg.MaxProfile, space == "GRAY" && m.Channels == 3:
 		p.lose("the colour profile")
 		if !iccprofile.IsSRGB(d.ICC) {
 			p.colour = p.losses[len(p.losses)-1:]
@@ -363,7 +368,7 @@ func (p *plan) planMetadata(m *Image) {
 		p.lose("EXIF")
 		d.EXIF = nil
 	}
-	if d.XMP != nil && (bare || p.format == BMP || p.format == JPEG && len(d.XMP) > maxJPEGXMP) {
+	if d.XMP != nil && (bare || p.format == BMP || p.format == JPEG && len(d.XMP) > jpeg.MaxXMP) {
 		p.lose("XMP")
 		d.XMP = nil
 	}
@@ -381,7 +386,7 @@ func (p *plan) planMetadata(m *Image) {
 	// Chunks about colour: see planMeaning. IPTC of segments is in d.IPTC.
 	lostOther := false
 	if p.format != PNG {
-		lostOther = slices.ContainsFunc(d.Chunks, func(c metadata.Chunk) bool { return !isAboutColour(c) })
+		lostOther = slices.ContainsFunc(d.Chunks, func(c metadata.Chunk) bool { return !png.AboutColour(c) })
 		d.Chunks = nil
 	}
 	if p.format != JPEG {
@@ -396,10 +401,10 @@ func (p *plan) planMetadata(m *Image) {
 // planMeaning puts a colour profile in place of PNG's chunks about colour, for an image without one.
 func (p *plan) planMeaning(m *Image, bare bool) {
 	d := &p.metadata
-	if p.format == PNG || !slices.ContainsFunc(d.Chunks, isAboutColour) {
+	if p.format == PNG || !slices.ContainsFunc(d.Chunks, png.AboutColour) {
 		return
 	}
-	meant, name, known := pngColourSpace(d)
+	meant, name, known := png.ColourSpace(d)
 	if known && meant.LikeSRGB() {
 		return // it is what everybody assumes
 	}

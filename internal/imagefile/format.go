@@ -5,97 +5,28 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/averaged/imaging/internal/imagefile/format"
+	"github.com/averaged/imaging/internal/imagefile/png"
+	"github.com/averaged/imaging/internal/imagefile/pnm"
 )
 
 // Format is a kind of image file.
-type Format uint8
+type Format = format.Format
 
 // The formats. The zero value is none of them.
 const (
-	PNG  Format = iota + 1 // Portable Network Graphics (ISO/IEC 15948)
-	JPEG                   // ISO/IEC 10918-1, with JFIF and EXIF
-	TIFF                   // TIFF 6.0; BigTIFF is read
-	BMP                    // Windows bitmap
-	WebP                   // RFC 9649; reading only
-	GIF                    // version 87a and 89a, the first picture; reading only
-	PFM                    // portable float map, 32-bit float
-	PGM                    // Netpbm's grey map
-	PPM                    // Netpbm's colour map
-	PNM                    // PGM or PPM, as the image is; writing only
+	PNG  = format.PNG  // Portable Network Graphics (ISO/IEC 15948)
+	JPEG = format.JPEG // ISO/IEC 10918-1, with JFIF and EXIF
+	TIFF = format.TIFF // TIFF 6.0; BigTIFF is read
+	BMP  = format.BMP  // Windows bitmap
+	WebP = format.WebP // RFC 9649; reading only
+	GIF  = format.GIF  // version 87a and 89a, the first picture; reading only
+	PFM  = format.PFM  // portable float map, 32-bit float
+	PGM  = format.PGM  // Netpbm's grey map
+	PPM  = format.PPM  // Netpbm's colour map
+	PNM  = format.PNM  // PGM or PPM, as the image is; writing only
 )
-
-// String returns the usual name of the format.
-func (f Format) String() string {
-	switch f {
-	case PNG:
-		return "PNG"
-	case JPEG:
-		return "JPEG"
-	case TIFF:
-		return "TIFF"
-	case BMP:
-		return "BMP"
-	case WebP:
-		return "WebP"
-	case GIF:
-		return "GIF"
-	case PFM:
-		return "PFM"
-	case PGM:
-		return "PGM"
-	case PPM:
-		return "PPM"
-	case PNM:
-		return "PNM"
-	}
-	return "unknown format"
-}
-
-// Extension returns the usual extension of the format, with its dot, or "".
-func (f Format) Extension() string {
-	switch f {
-	case PNG:
-		return ".png"
-	case JPEG:
-		return ".jpg"
-	case TIFF:
-		return ".tif"
-	case BMP:
-		return ".bmp"
-	case WebP:
-		return ".webp"
-	case GIF:
-		return ".gif"
-	case PFM:
-		return ".pfm"
-	case PGM:
-		return ".pgm"
-	case PPM:
-		return ".ppm"
-	case PNM:
-		return ".pnm"
-	}
-	return ""
-}
-
-// CanWrite tells whether Encode writes the format.
-func (f Format) CanWrite() bool { return f >= PNG && f <= PNM && f != WebP && f != GIF }
-
-// Depths returns the bit depths that Encode writes in the format, smallest
-// first.
-func (f Format) Depths() []int {
-	switch f {
-	case PNG, PGM, PPM, PNM:
-		return []int{8, 16}
-	case JPEG, BMP:
-		return []int{8}
-	case TIFF:
-		return []int{8, 16, 32}
-	case PFM:
-		return []int{32}
-	}
-	return nil
-}
 
 var extensions = map[string]Format{
 	".png": PNG,
@@ -143,7 +74,7 @@ const sniffLength = 16
 // sniff returns the format that a file's first bytes show, or 0.
 func sniff(head []byte) Format {
 	switch {
-	case bytes.HasPrefix(head, []byte(pngSignature)):
+	case bytes.HasPrefix(head, []byte(png.Signature)):
 		return PNG
 	case bytes.HasPrefix(head, []byte("\xff\xd8\xff")):
 		return JPEG
@@ -156,11 +87,11 @@ func sniff(head []byte) Format {
 		return WebP
 	case bytes.HasPrefix(head, []byte("GIF87a")), bytes.HasPrefix(head, []byte("GIF89a")):
 		return GIF
-	case len(head) >= 3 && head[0] == 'P' && (head[1] == 'F' || head[1] == 'f') && isSpace(head[2]):
+	case len(head) >= 3 && head[0] == 'P' && (head[1] == 'F' || head[1] == 'f') && pnm.IsSpace(head[2]):
 		return PFM
-	case len(head) >= 3 && (string(head[:2]) == "P2" || string(head[:2]) == "P5") && (isSpace(head[2]) || head[2] == '#'):
+	case len(head) >= 3 && (string(head[:2]) == "P2" || string(head[:2]) == "P5") && (pnm.IsSpace(head[2]) || head[2] == '#'):
 		return PGM
-	case len(head) >= 3 && (string(head[:2]) == "P3" || string(head[:2]) == "P6") && (isSpace(head[2]) || head[2] == '#'):
+	case len(head) >= 3 && (string(head[:2]) == "P3" || string(head[:2]) == "P6") && (pnm.IsSpace(head[2]) || head[2] == '#'):
 		return PPM
 	}
 	return 0

@@ -10,6 +10,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/averaged/imaging/internal/imagefile/imagetest"
+	"github.com/averaged/imaging/internal/imagefile/picture"
+	"github.com/averaged/imaging/internal/imagefile/samples"
 	"github.com/stretchr/testify/require"
 )
 
@@ -36,7 +39,7 @@ func randomImages() []image.Image {
 		}
 	}
 	some := func() uint16 { return uint16([]int{0, rng.IntN(65536), 65535}[rng.IntN(3)]) }
-	full := func() uint16 { return opaque }
+	full := func() uint16 { return samples.Opaque }
 
 	gray, gray16 := image.NewGray(outer), image.NewGray16(outer)
 	nrgba, nrgba64 := image.NewNRGBA(outer), image.NewNRGBA64(outer)
@@ -76,7 +79,7 @@ func TestFromImageEqualsItsColours(t *testing.T) {
 	for _, src := range randomImages() {
 		m, err := FromImage(src)
 		require.NoError(t, err, "%T", src)
-		require.NoError(t, m.validate())
+		require.NoError(t, m.Validate())
 		limit := 1.0
 		switch src.(type) {
 		case *image.YCbCr, *image.NYCbCrA:
@@ -92,7 +95,7 @@ func TestFromImageEqualsItsColours(t *testing.T) {
 				// A premultiplied colour is known to one part in its alpha.
 				r, g, bl, a := src.At(b.Min.X+x, b.Min.Y+y).RGBA()
 				if m.Alpha == nil {
-					require.EqualValues(t, opaque, a, "%T", src)
+					require.EqualValues(t, samples.Opaque, a, "%T", src)
 				} else {
 					require.EqualValues(t, a, m.Alpha[i], "%T", src)
 				}
@@ -111,7 +114,7 @@ func TestToImageAndBack(t *testing.T) {
 	for _, depth := range []int{8, 16} {
 		for _, channels := range []int{1, 3} {
 			for _, alpha := range []bool{false, true} {
-				m := testImage(7, 5, channels, depth, alpha)
+				m := imagetest.Random(7, 5, channels, depth, alpha)
 				out := m.ToImage()
 				switch {
 				case channels == 1 && !alpha && depth == 8:
@@ -133,7 +136,7 @@ func TestToImageAndBack(t *testing.T) {
 			}
 		}
 	}
-	nan := newImage(1, 1, 1, 32, false)
+	nan := picture.New(1, 1, 1, 32, false)
 	nan.Pix[0] = float32(math.NaN())
 	require.Equal(t, color.Gray16{}, nan.ToImage().At(0, 0))
 }
@@ -148,7 +151,7 @@ func TestFromImageRefuses(t *testing.T) {
 }
 
 func TestFromImageOfDecodedJPEG(t *testing.T) {
-	data := testFile(t, "gray.jpg")
+	data := imagetest.File(t, "gray.jpg")
 	img, err := jpeg.Decode(bytes.NewReader(data))
 	require.NoError(t, err)
 	m, err := FromImage(img)
@@ -157,7 +160,7 @@ func TestFromImageOfDecodedJPEG(t *testing.T) {
 }
 
 func TestLike(t *testing.T) {
-	m := testImage(4, 3, 3, 16, true)
+	m := imagetest.Random(4, 3, 3, 16, true)
 	l := m.Like()
 	require.Len(t, l.Pix, len(m.Pix))
 	require.Zero(t, l.Pix[0])

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/averaged/imaging/internal/imagefile/imagetest"
+	"github.com/averaged/imaging/internal/imagefile/png"
+	"github.com/averaged/imaging/internal/imagefile/samples"
 	"github.com/averaged/imaging/internal/metadata"
 	"github.com/stretchr/testify/require"
 )
@@ -31,11 +34,11 @@ func addSeeds(f *testing.F, format Format) {
 		}
 	}
 	if format == 0 || format.CanWrite() && format != PGM {
-		m := smoothImage(9, 5, 3)
+		m := imagetest.Smooth(9, 5, 3)
 		m.Metadata = metadata.Metadata{
-			ICC:        testProfile("RGB ", 200),
-			EXIF:       testEXIF(binary.BigEndian, 6, 9, 5),
-			XMP:        []byte(testXMP),
+			ICC:        imagetest.Profile("RGB ", 200),
+			EXIF:       imagetest.EXIF(binary.BigEndian, 6, 9, 5),
+			XMP:        []byte(imagetest.XMP),
 			Resolution: metadata.Resolution{X: 72, Y: 72, Unit: metadata.Inch},
 		}
 		for w := PNG; w <= PPM; w++ {
@@ -59,7 +62,7 @@ func checkDecode(t *testing.T, data []byte) {
 		}
 		return
 	}
-	require.NoError(t, m.validate())
+	require.NoError(t, m.Validate())
 	require.NoError(t, m.CheckFinite())
 	format := PNG
 	if m.Depth == 32 {
@@ -73,7 +76,7 @@ func checkDecode(t *testing.T, data []byte) {
 		switch {
 		case m.Depth == 32 && v != again.Pix[i]:
 			t.Fatalf("sample %d was %v and is %v", i, v, again.Pix[i])
-		case m.Depth < 32 && quantise(v, limit) != quantise(again.Pix[i], limit):
+		case m.Depth < 32 && samples.Quantise(v, limit) != samples.Quantise(again.Pix[i], limit):
 			t.Fatalf("sample %d was %v and is %v", i, v, again.Pix[i])
 		}
 	}
@@ -86,7 +89,7 @@ func FuzzDecode(f *testing.F) {
 
 func FuzzPNG(f *testing.F) {
 	addSeeds(f, PNG)
-	f.Add(withMalformedChunks())
+	f.Add(imagetest.MalformedPNG())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		// Checksums would keep nearly all changes from being read.
 		checkDecode(t, repaired(data))
@@ -95,17 +98,17 @@ func FuzzPNG(f *testing.F) {
 
 // repaired returns a PNG with right checksums.
 func repaired(data []byte) []byte {
-	if len(data) < len(pngSignature) {
+	if len(data) < len(png.Signature) {
 		return data
 	}
-	out := bytes.Clone(data[:len(pngSignature)])
-	rest := data[len(pngSignature):]
+	out := bytes.Clone(data[:len(png.Signature)])
+	rest := data[len(png.Signature):]
 	for len(rest) >= 12 {
 		n := int64(binary.BigEndian.Uint32(rest))
 		if n > int64(len(rest))-12 {
 			break
 		}
-		out = append(out, chunk(string(rest[4:8]), rest[8:8+n])...)
+		out = append(out, imagetest.Chunk(string(rest[4:8]), rest[8:8+n])...)
 		rest = rest[12+n:]
 	}
 	return append(out, rest...)
@@ -113,22 +116,22 @@ func repaired(data []byte) []byte {
 
 func FuzzJPEG(f *testing.F) {
 	addSeeds(f, JPEG)
-	f.Add(withoutCodes(goJPEG(f, smoothImage(9, 5, 3), 80)))
+	f.Add(imagetest.WithoutCodes(imagetest.GoJPEG(f, imagetest.Smooth(9, 5, 3), 80)))
 	f.Fuzz(checkDecode)
 }
 
 func FuzzTIFF(f *testing.F) {
 	addSeeds(f, TIFF)
 	for _, bits := range []int{8, 16} {
-		f.Add(labTIFF(photometricICCLab, bits))
-		f.Add(labTIFF(photometricCIELab, bits))
-		signed, _ := signedTIFF(bits)
+		f.Add(imagetest.LabTIFF(9, bits))
+		f.Add(imagetest.LabTIFF(8, bits))
+		signed, _ := imagetest.SignedTIFF(bits)
 		f.Add(signed)
 	}
-	f.Add(fiveSamplesTIFF())
-	floats, _ := differencesTIFF(64)
+	f.Add(imagetest.FiveSamplesTIFF())
+	floats, _ := imagetest.DifferencesTIFF(64)
 	f.Add(floats)
-	_, old := oldJPEGFiles(f)
+	_, old := imagetest.OldJPEGInTIFF(f)
 	for _, file := range old {
 		f.Add(file)
 	}
@@ -137,8 +140,8 @@ func FuzzTIFF(f *testing.F) {
 
 func FuzzGIF(f *testing.F) {
 	addSeeds(f, GIF)
-	f.Add(animation(f))
-	f.Add(describedGIF(f, testProfile("RGB ", 200)))
+	f.Add(imagetest.AnimatedGIF(f))
+	f.Add(imagetest.DescribedGIF(f, imagetest.Profile("RGB ", 200)))
 	f.Fuzz(checkDecode)
 }
 
@@ -147,7 +150,7 @@ func FuzzWebP(f *testing.F) { addSeeds(f, WebP); f.Fuzz(checkDecode) }
 func FuzzPFM(f *testing.F)  { addSeeds(f, PFM); f.Fuzz(checkDecode) }
 
 func FuzzNetpbm(f *testing.F) {
-	for _, data := range netpbmFiles {
+	for _, data := range imagetest.NetpbmFiles {
 		f.Add([]byte(data))
 	}
 	addSeeds(f, PGM)
@@ -156,16 +159,16 @@ func FuzzNetpbm(f *testing.F) {
 }
 
 func FuzzEXIF(f *testing.F) {
-	f.Add(testEXIF(binary.LittleEndian, 6, 9, 5))
-	f.Add(testEXIF(binary.BigEndian, 3, 9, 5))
+	f.Add(imagetest.EXIF(binary.LittleEndian, 6, 9, 5))
+	f.Add(imagetest.EXIF(binary.BigEndian, 3, 9, 5))
 	f.Add([]byte("II*\x00\x08\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		before := bytes.Clone(data)
-		m := smoothImage(3, 2, 1)
+		m := imagetest.Smooth(3, 2, 1)
 		m.Metadata.EXIF = data
-		m.orient(ReadOptions{})
+		m.Orient(false, false)
 		require.Equal(t, before, data, "the source's bytes are not changed")
-		require.NoError(t, m.validate())
+		require.NoError(t, m.Validate())
 		if m.Metadata.EXIF == nil {
 			return
 		}

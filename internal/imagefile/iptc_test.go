@@ -5,6 +5,9 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/averaged/imaging/internal/imagefile/imagetest"
+	"github.com/averaged/imaging/internal/imagefile/source"
+	"github.com/averaged/imaging/internal/imagefile/tiff"
 	"github.com/averaged/imaging/internal/metadata"
 	"github.com/averaged/imaging/internal/tiffdir"
 	"github.com/stretchr/testify/require"
@@ -13,7 +16,7 @@ import (
 const testIPTC = "\x1c\x02\x78\x00\x07caption\x1c\x02\x19\x00\x05words"
 
 func TestIPTCGoesToEveryFormatThatHasIt(t *testing.T) {
-	m := smoothImage(9, 5, 3)
+	m := imagetest.Smooth(9, 5, 3)
 	m.Metadata.IPTC = []byte(testIPTC)
 	for _, first := range []Format{JPEG, TIFF, PNG} {
 		a := decode(t, encode(t, m, WriteOptions{Format: first}))
@@ -35,7 +38,7 @@ func TestIPTCGoesToEveryFormatThatHasIt(t *testing.T) {
 }
 
 func TestIPTCIsWrittenOnce(t *testing.T) {
-	m := smoothImage(9, 5, 3)
+	m := imagetest.Smooth(9, 5, 3)
 	segment := append([]byte("Photoshop 3.0\x00"), append(resource(2000, "path"), resource(1028, testIPTC)...)...)
 	m.Metadata.Segments = []metadata.Segment{{Marker: metadata.MarkerAPP13, Data: segment}}
 	written := encode(t, m, WriteOptions{Format: JPEG})
@@ -51,7 +54,7 @@ func TestIPTCIsWrittenOnce(t *testing.T) {
 // A resource may be spread over segments.
 func TestIPTCOfTwoSegments(t *testing.T) {
 	whole := resource(1028, testIPTC)
-	m := smoothImage(9, 5, 3)
+	m := imagetest.Smooth(9, 5, 3)
 	for _, part := range [][]byte{whole[:20], whole[20:]} {
 		m.Metadata.Segments = append(m.Metadata.Segments, metadata.Segment{Marker: metadata.MarkerAPP13, Data: append([]byte("Photoshop 3.0\x00"), part...)})
 	}
@@ -70,7 +73,7 @@ func TestPlacesOfIPTCInTIFFAndEXIF(t *testing.T) {
 	} {
 		n.Count = uint32(int64(len(n.Value)) / tiffdir.TypeSizes[n.Kind])
 		exif := tiffdir.AppendDirectory([]byte("II*\x00\x08\x00\x00\x00"), 0, binary.LittleEndian, []tiffdir.Node{n})
-		m := smoothImage(9, 5, 3)
+		m := imagetest.Smooth(9, 5, 3)
 		m.Metadata.EXIF = exif
 		for _, f := range []Format{JPEG, PNG} {
 			got := decode(t, encode(t, m, WriteOptions{Format: f}))
@@ -78,13 +81,7 @@ func TestPlacesOfIPTCInTIFFAndEXIF(t *testing.T) {
 			again := decode(t, encode(t, got, WriteOptions{Format: TIFF}))
 			require.Equal(t, got.Metadata.IPTC, again.Metadata.IPTC, name)
 		}
-		page := &tiffDecoder{}
-		var err error
-		page.Tree, _, err = tiffdir.Open(tiffdir.Memory(exif))
-		require.NoError(t, err)
-		page.fields, _, err = page.Directory(8)
-		require.NoError(t, err)
-		require.NoError(t, page.readMetadata(m))
+		require.NoError(t, tiff.TakeMetadata(m, source.File(bytes.NewReader(exif), int64(len(exif)), 0)))
 		require.Equal(t, testIPTC, string(bytes.TrimRight(m.Metadata.IPTC, "\x00")), name)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/averaged/imaging/internal/imagefile/imagetest"
+	"github.com/averaged/imaging/internal/imagefile/tiff"
 	"github.com/averaged/imaging/internal/metadata"
 	"github.com/averaged/imaging/internal/tiffdir"
 	"github.com/stretchr/testify/require"
@@ -22,8 +24,8 @@ func noteOf(t *testing.T, data []byte) (string, int64) {
 
 func TestMakerNotesStayInTheirPlace(t *testing.T) {
 	for _, order := range []tiffdir.ByteOrder{binary.LittleEndian, binary.BigEndian} {
-		m := smoothImage(40, 30, 3)
-		m.Metadata.EXIF = testEXIF(order, 6, 30, 40)
+		m := imagetest.Smooth(40, 30, 3)
+		m.Metadata.EXIF = imagetest.EXIF(order, 6, 30, 40)
 		want, at := noteOf(t, m.Metadata.EXIF)
 		require.Equal(t, "maker note", want)
 		for _, formats := range [][]Format{{TIFF}, {JPEG, TIFF, TIFF}, {TIFF, PNG, TIFF}, {PNG, TIFF, JPEG}} {
@@ -58,8 +60,8 @@ func TestMakerNotesFarBehind(t *testing.T) {
 				}},
 			}
 			var page bytes.Buffer
-			m := smoothImage(8, 8, 3)
-			require.NoError(t, encodeTIFF(t.Context(), &page, m, 8))
+			m := imagetest.Smooth(8, 8, 3)
+			require.NoError(t, tiff.Encode(t.Context(), &page, m, 8))
 			data := append(page.Bytes(), make([]byte, far-page.Len())...)
 			tags := tiffdir.Builder{Order: order, Nodes: nodes}
 			e := openEXIF(t, data)

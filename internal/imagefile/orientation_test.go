@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/averaged/imaging/internal/imagefile/imagetest"
 	"github.com/averaged/imaging/internal/metadata"
 	"github.com/averaged/imaging/internal/tiffdir"
 	"github.com/stretchr/testify/require"
@@ -35,7 +36,7 @@ func shownAt(orientation, x, y, w, h int) (int, int) {
 }
 
 func TestOrientationIsApplied(t *testing.T) {
-	leaveToPlainRuns(t)
+	imagetest.LeaveToPlainRuns(t)
 	for _, order := range []tiffdir.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		for _, f := range []Format{PNG, TIFF, JPEG} {
 			for orientation := 1; orientation <= 8; orientation++ {
@@ -43,9 +44,9 @@ func TestOrientationIsApplied(t *testing.T) {
 					t.Run(fmt.Sprintf("%v/%v/%d/%v", order, f, orientation, size), func(t *testing.T) {
 						w, h := size[0], size[1]
 						alpha := f != JPEG
-						stored := testImage(w, h, 3, 8, alpha)
+						stored := imagetest.Random(w, h, 3, 8, alpha)
 						stored.Metadata.Resolution = metadata.Resolution{X: 300, Y: 150, Unit: metadata.Inch}
-						stored.Metadata.EXIF = testEXIF(order, orientation, w, h)
+						stored.Metadata.EXIF = imagetest.EXIF(order, orientation, w, h)
 						data := encode(t, stored, WriteOptions{Format: f})
 
 						asStored, err := DecodeAt(bytes.NewReader(data), int64(len(data)), ReadOptions{KeepOrientation: true})
@@ -95,9 +96,9 @@ func orientationOf(t *testing.T, m *Image) int {
 
 func TestThumbnailIsRemoved(t *testing.T) {
 	for _, order := range []tiffdir.ByteOrder{binary.LittleEndian, binary.BigEndian} {
-		data := testEXIF(order, 6, 8, 8)
+		data := imagetest.EXIF(order, 6, 8, 8)
 		require.Contains(t, string(data), "small old picture")
-		m := smoothImage(8, 8, 1)
+		m := imagetest.Smooth(8, 8, 1)
 		m.Metadata.EXIF = data
 		got := decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.EXIF
 		require.NotContains(t, string(got), "small old picture")
@@ -110,9 +111,9 @@ func TestThumbnailIsRemoved(t *testing.T) {
 }
 
 func TestBrokenEXIFIsDropped(t *testing.T) {
-	good := testEXIF(binary.LittleEndian, 6, 8, 4)
+	good := imagetest.EXIF(binary.LittleEndian, 6, 8, 4)
 	for n := range len(good) {
-		m := smoothImage(8, 4, 1)
+		m := imagetest.Smooth(8, 4, 1)
 		m.Metadata.EXIF = good[:n]
 		got := decode(t, encode(t, m, WriteOptions{Format: PNG}))
 		if got.Metadata.EXIF == nil {
@@ -120,7 +121,7 @@ func TestBrokenEXIFIsDropped(t *testing.T) {
 		}
 		require.Equal(t, 1, orientationOf(t, got), "%d of %d bytes", n, len(good))
 	}
-	m := smoothImage(8, 4, 1)
+	m := imagetest.Smooth(8, 4, 1)
 	m.Metadata.EXIF = []byte("nonsense")
 	got := decode(t, encode(t, m, WriteOptions{Format: PNG}))
 	require.Nil(t, got.Metadata.EXIF)
@@ -130,7 +131,7 @@ func TestBrokenEXIFIsDropped(t *testing.T) {
 func TestEXIFThatSaysNothingMore(t *testing.T) {
 	tags := tiffdir.Builder{Order: binary.LittleEndian}
 	tags.Shorts(tiffdir.TagOrientation, 3)
-	m := smoothImage(8, 4, 1)
+	m := imagetest.Smooth(8, 4, 1)
 	m.Metadata.EXIF = tiffdir.AppendDirectory([]byte("II*\x00\x08\x00\x00\x00"), 0, tags.Order, tags.Nodes)
 	got := decode(t, encode(t, m, WriteOptions{Format: TIFF}))
 	require.Nil(t, got.Metadata.EXIF)

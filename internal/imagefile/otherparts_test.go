@@ -3,9 +3,10 @@ package imagefile
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"testing"
 
+	"github.com/averaged/imaging/internal/imagefile/imagetest"
+	"github.com/averaged/imaging/internal/imagefile/jpeg/segment"
 	"github.com/averaged/imaging/internal/metadata"
 	"github.com/stretchr/testify/require"
 )
@@ -14,7 +15,7 @@ const cameraSpace = "http://ns.google.com/photos/1.0/camera/"
 
 const onlyPicture = " dropped: only the picture itself is read"
 
-func xmpSegment(packet string) []byte { return []byte(xmpMark + packet) }
+func xmpSegment(packet string) []byte { return []byte(metadata.XMPMark + packet) }
 
 // announcing is XMP that describes an image with properties of a namespace.
 func announcing(space, properties string) string {
@@ -37,35 +38,35 @@ func samsung(kinds ...uint16) []byte {
 }
 
 func TestOtherPartsAreNamedAndNoLongerAnnounced(t *testing.T) {
-	plain := goJPEG(t, smoothImage(9, 7, 3), 90)
-	motion := withSegment(plain, markerAPP1, xmpSegment(announcing(cameraSpace, `p:MotionPhoto="1" p:MotionPhotoVersion="1"`)))
-	still := withSegment(plain, markerAPP1, xmpSegment(announcing(cameraSpace, `p:MotionPhoto="0"`)))
-	apple := withSegment(plain, markerAPP1, xmpSegment(announcing("http://ns.apple.com/pixeldatainfo/1.0/", `p:AuxiliaryImageType="urn:com:apple:photo:2020:aux:hdrgainmap"`)))
-	adobe := withSegment(plain, markerAPP1, xmpSegment(announcing("http://ns.adobe.com/hdr-gain-map/1.0/", `p:Version="1.0"`)))
+	plain := imagetest.GoJPEG(t, imagetest.Smooth(9, 7, 3), 90)
+	motion := imagetest.WithSegment(plain, segment.APP1, xmpSegment(announcing(cameraSpace, `p:MotionPhoto="1" p:MotionPhotoVersion="1"`)))
+	still := imagetest.WithSegment(plain, segment.APP1, xmpSegment(announcing(cameraSpace, `p:MotionPhoto="0"`)))
+	apple := imagetest.WithSegment(plain, segment.APP1, xmpSegment(announcing("http://ns.apple.com/pixeldatainfo/1.0/", `p:AuxiliaryImageType="urn:com:apple:photo:2020:aux:hdrgainmap"`)))
+	adobe := imagetest.WithSegment(plain, segment.APP1, xmpSegment(announcing("http://ns.adobe.com/hdr-gain-map/1.0/", `p:Version="1.0"`)))
 	depth := announcing("http://ns.google.com/photos/1.0/depthmap/", `p:Format="RangeInverse"`)
-	extended := withSegment(withSegment(plain, markerAPP1, []byte(extendedXMPMark+"more")), markerAPP1, xmpSegment(depth))
+	extended := imagetest.WithSegment(imagetest.WithSegment(plain, segment.APP1, []byte("http://ns.adobe.com/xmp/extension/\x00"+"more")), segment.APP1, xmpSegment(depth))
 	for name, c := range map[string]struct {
 		file []byte
 		want []string
 	}{
-		"Ultra HDR":          {testFile(t, "gain_map.jpg"), []string{metadata.PartGainMap + " is"}},
+		"Ultra HDR":          {imagetest.File(t, "gain_map.jpg"), []string{metadata.PartGainMap + " is"}},
 		"gain map of Apple":  {join(plain, apple), []string{metadata.PartGainMap + " is"}},
-		"gain map of ISO":    {withSegment(plain, markerAPP2, []byte(gainMapMark+"\x00\x00\x00\x00")), []string{metadata.PartGainMap + " is"}},
+		"gain map of ISO":    {imagetest.WithSegment(plain, segment.APP2, []byte("urn:iso:std:iso:ts:21496:-1\x00"+"\x00\x00\x00\x00")), []string{metadata.PartGainMap + " is"}},
 		"announced and gone": {adobe, nil},
 		"motion photo":       {join(motion, film), []string{metadata.PartFilm + " is"}},
 		"film without XMP":   {join(plain, film), []string{metadata.PartFilm + " is"}},
 		"gain map and film":  {join(adobe, plain, film), []string{metadata.PartFilm + " and " + metadata.PartGainMap + " are"}},
 		"no film":            {still, nil},
 		"Samsung's film":     {join(plain, samsung(0x0a01, 0x0a30)), []string{metadata.PartFilm + " is"}},
-		"Samsung's time":     {join(plain, samsung(0x0a01)), []string{partSamsung + " is"}},
-		"extended XMP":       {extended, []string{partExtended + " and " + metadata.PartDepth + " are"}},
-		"thermal":            {withSegment(plain, markerAPP1, []byte(thermalMark+"data")), []string{partThermal + " is"}},
-		"CIFF of Canon":      {withSegment(plain, markerAPP0, []byte("II\x1a\x00\x00\x00HEAPJPGM")), []string{"the segment APP0 (II) is"}},
-		"a camera's":         {withSegment(plain, 0xe6, []byte("GoPro\x00DEVC")), []string{"the segment APP6 (GoPro) is"}},
-		"no name":            {withSegment(plain, 0xe3, []byte{0, 1, 2}), []string{"the segment APP3 is"}},
-		"unknown in APP1":    {withSegment(plain, markerAPP1, []byte("QVCI\x00data")), []string{"the segment APP1 (QVCI) is"}},
-		"of the coding":      {withSegment(withSegment(plain, 0xec, []byte("Ducky\x00\x01")), markerAPP14, []byte("Adobe\x00d\x00\x00\x00\x00\x01")), nil},
-		"C2PA":               {withSegment(plain, markerJUMBF, []byte("JP\x00\x01jumb c2pa")), []string{partClaims + " is"}},
+		"Samsung's time":     {join(plain, samsung(0x0a01)), []string{"what a Samsung camera has written behind the picture" + " is"}},
+		"extended XMP":       {extended, []string{"XMP that did not fit into one segment" + " and " + metadata.PartDepth + " are"}},
+		"thermal":            {imagetest.WithSegment(plain, segment.APP1, []byte("FLIR\x00"+"data")), []string{"the thermal picture (FLIR)" + " is"}},
+		"CIFF of Canon":      {imagetest.WithSegment(plain, segment.APP0, []byte("II\x1a\x00\x00\x00HEAPJPGM")), []string{"the segment APP0 (II) is"}},
+		"a camera's":         {imagetest.WithSegment(plain, 0xe6, []byte("GoPro\x00DEVC")), []string{"the segment APP6 (GoPro) is"}},
+		"no name":            {imagetest.WithSegment(plain, 0xe3, []byte{0, 1, 2}), []string{"the segment APP3 is"}},
+		"unknown in APP1":    {imagetest.WithSegment(plain, segment.APP1, []byte("QVCI\x00data")), []string{"the segment APP1 (QVCI) is"}},
+		"of the coding":      {imagetest.WithSegment(imagetest.WithSegment(plain, 0xec, []byte("Ducky\x00\x01")), segment.APP14, []byte("Adobe\x00d\x00\x00\x00\x00\x01")), nil},
+		"C2PA":               {imagetest.WithSegment(plain, segment.JUMBF, []byte("JP\x00\x01jumb c2pa")), []string{metadata.PartClaims + " is"}},
 		"zeros":              {join(plain, make([]byte, 100)), nil},
 		"something else":     {join(plain, []byte("something of another program")), []string{"what another program has written behind the picture is"}},
 		"nothing":            {plain, nil},
@@ -90,25 +91,4 @@ func TestOtherPartsAreNamedAndNoLongerAnnounced(t *testing.T) {
 	}
 	unnamed := decode(t, join(plain, plain, plain))
 	require.Equal(t, []string{"only the first of 3 pictures in the file (MPO) is read, the rest is dropped"}, unnamed.Warnings)
-}
-
-func TestPictureEnd(t *testing.T) {
-	for _, name := range []string{"prog.jpg", "gray.jpg", "s420.jpg", "cmyk.jpg", "o6.jpg"} {
-		file := testFile(t, name)
-		end, ok := pictureEnd(source{bytes.NewReader(append(bytes.Clone(file), "\xff\xd9 more"...)), int64(len(file)) + 7, nil}, 2)
-		require.True(t, ok, name)
-		require.Equal(t, int64(len(file)), end, name)
-		for n := range min(len(file)-1, 700) {
-			_, ok := pictureEnd(source{bytes.NewReader(file[:n]), int64(n), nil}, 2)
-			require.False(t, ok, fmt.Sprint(name, n))
-		}
-	}
-}
-
-// image/jpeg leaves out what is between two segments: the metadata behind it count all the same.
-func TestMetadataBehindBytesBetweenSegments(t *testing.T) {
-	file := withSegment(goJPEG(t, smoothImage(9, 7, 3), 90), markerAPP1, xmpSegment(announcing(cameraSpace, ``)))
-	m := decode(t, withSegment(join(file[:2], []byte{0, 1, 2}, file[2:]), markerCOM, []byte("before")))
-	require.NotNil(t, m.Metadata.XMP)
-	require.NotNil(t, m.JPEG)
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/internal/iccprofile"
+	"github.com/averaged/imaging/internal/imagefile/imagetest"
+	"github.com/averaged/imaging/internal/imagefile/png"
 	"github.com/averaged/imaging/internal/metadata"
 	"github.com/stretchr/testify/require"
 )
@@ -83,7 +85,7 @@ func TestMeaningOfColourBecomesAProfile(t *testing.T) {
 	} {
 		for _, f := range []Format{JPEG, TIFF, BMP} {
 			t.Run(fmt.Sprint(name, f), func(t *testing.T) {
-				m := smoothImage(9, 5, 3)
+				m := imagetest.Smooth(9, 5, 3)
 				m.Metadata.Chunks = c.chunks
 				got := decode(t, encode(t, m, WriteOptions{Format: f, DropMetadata: name == "linear"}))
 				require.Empty(t, got.Warnings)
@@ -114,7 +116,7 @@ func TestMeaningOfColourBecomesAProfile(t *testing.T) {
 }
 
 func TestMeaningOfGrey(t *testing.T) {
-	m := smoothImage(9, 5, 1)
+	m := imagetest.Smooth(9, 5, 1)
 	m.Metadata.Chunks = []metadata.Chunk{{Name: "gAMA", Data: binary.BigEndian.AppendUint32(nil, 100000)}}
 	icc := decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.ICC
 	require.Equal(t, "GRAY", iccprofile.Space(icc))
@@ -122,7 +124,7 @@ func TestMeaningOfGrey(t *testing.T) {
 }
 
 func TestMeaningThatNothingCanHold(t *testing.T) {
-	m := smoothImage(9, 5, 3)
+	m := imagetest.Smooth(9, 5, 3)
 	for name, chunks := range map[string][]metadata.Chunk{
 		"log":                   {coded(9, 9, 0, 1)},
 		"unspecified primaries": {coded(2, 13, 0, 1)},
@@ -150,12 +152,12 @@ func TestMeaningThatNothingCanHold(t *testing.T) {
 		require.Nil(t, decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.ICC)
 	}
 	// A profile says more.
-	m.Metadata.Chunks, m.Metadata.ICC = []metadata.Chunk{coded(9, 16, 0, 1)}, testProfile("RGB ", 300)
+	m.Metadata.Chunks, m.Metadata.ICC = []metadata.Chunk{coded(9, 16, 0, 1)}, imagetest.Profile("RGB ", 300)
 	require.Equal(t, m.Metadata.ICC, decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.ICC)
 }
 
 func TestFileWithCodePoints(t *testing.T) {
-	m := decode(t, testFile(t, "cicp.png"))
+	m := decode(t, imagetest.File(t, "cicp.png"))
 	icc := decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.ICC
 	require.True(t, bytes.Contains(icc, []byte{'c', 'i', 'c', 'p', 0, 0, 0, 0, 9, 16, 0, 1}))
 }
@@ -165,7 +167,7 @@ func FuzzMeaning(f *testing.F) {
 	f.Fuzz(func(t *testing.T, code, gamma, chromaticities []byte) {
 		for _, chunks := range [][]metadata.Chunk{{{Name: "cICP", Data: code}}, {{Name: "gAMA", Data: gamma}, {Name: "cHRM", Data: chromaticities}}} {
 			d := metadata.Metadata{Chunks: chunks}
-			if meant, _, known := pngColourSpace(&d); known {
+			if meant, _, known := png.ColourSpace(&d); known {
 				if icc, ok := meant.Profile(3); ok {
 					require.Equal(t, "RGB ", iccprofile.Space(icc))
 					profileTags(t, icc)

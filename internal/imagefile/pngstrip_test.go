@@ -7,19 +7,20 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/averaged/imaging/internal/imagefile/imagetest"
 	"github.com/stretchr/testify/require"
 )
 
 func TestStrippedPNG(t *testing.T) {
-	data := testFile(t, "palt.png")
+	data := imagetest.File(t, "palt.png")
 	plain, err := io.ReadAll(Stripped(bytes.NewReader(data)))
 	require.NoError(t, err)
 	const header = 33
-	exif := chunk("eXIf", testEXIF(binary.LittleEndian, 1, 23, 17))
-	full := join(data[:header], chunk("gAMA", []byte{0, 0, 0xb1, 0x8f}), exif, chunk("tEXt", []byte("Author\x00somebody")), data[header:], []byte("behind"))
+	exif := imagetest.Chunk("eXIf", imagetest.EXIF(binary.LittleEndian, 1, 23, 17))
+	full := join(data[:header], imagetest.Chunk("gAMA", []byte{0, 0, 0xb1, 0x8f}), exif, imagetest.Chunk("tEXt", []byte("Author\x00somebody")), data[header:], []byte("behind"))
 	got, err := io.ReadAll(iotest.OneByteReader(Stripped(iotest.HalfReader(bytes.NewReader(full)))))
 	require.NoError(t, err)
-	require.Equal(t, join(plain[:header], chunk("gAMA", []byte{0, 0, 0xb1, 0x8f}), plain[header:]), got)
+	require.Equal(t, join(plain[:header], imagetest.Chunk("gAMA", []byte{0, 0, 0xb1, 0x8f}), plain[header:]), got)
 	want, m := decode(t, full), decode(t, got)
 	require.Equal(t, want.Pix, m.Pix)
 	require.Equal(t, want.Alpha, m.Alpha)
@@ -30,7 +31,7 @@ func TestStrippedPNG(t *testing.T) {
 	require.False(t, Strippable(want, WriteOptions{Format: PNG}))
 	require.False(t, Strippable(want, WriteOptions{Format: TIFF, DropMetadata: true}))
 	require.False(t, Strippable(want, WriteOptions{Format: PNG, DropMetadata: true, Depth: 16}))
-	turned := join(data[:header], chunk("eXIf", testEXIF(binary.LittleEndian, 6, 23, 17)), data[header:])
+	turned := join(data[:header], imagetest.Chunk("eXIf", imagetest.EXIF(binary.LittleEndian, 6, 23, 17)), data[header:])
 	require.False(t, Strippable(decode(t, turned), drop))
 
 	_, err = io.ReadAll(Stripped(bytes.NewReader(full[:header+3])))

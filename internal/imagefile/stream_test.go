@@ -10,9 +10,11 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/stretchr/testify/require"
-
+	"github.com/averaged/imaging/internal/imagefile/imagetest"
+	"github.com/averaged/imaging/internal/imagefile/png"
+	"github.com/averaged/imaging/internal/metadata"
 	"github.com/averaged/imaging/internal/tiffdir"
+	"github.com/stretchr/testify/require"
 )
 
 // counter counts the bytes that are read.
@@ -37,17 +39,8 @@ func (r repeated) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// leaveToPlainRuns skips a test that takes long under the race detector, which runs with -short and has
-// nothing to find in what one goroutine reads: TestConcurrentUse and TestInterruptedStream have several.
-func leaveToPlainRuns(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("much to read, in one goroutine: go test ./... does")
-	}
-}
-
 func TestStreamsAreReadAsFilesAre(t *testing.T) {
-	leaveToPlainRuns(t)
+	imagetest.LeaveToPlainRuns(t)
 	folder, err := os.ReadDir("testdata")
 	require.NoError(t, err)
 	compared := 0
@@ -55,15 +48,14 @@ func TestStreamsAreReadAsFilesAre(t *testing.T) {
 		if entry.IsDir() {
 			continue
 		}
-		data := testFile(t, entry.Name())
+		data := imagetest.File(t, entry.Name())
 		want, wantErr := DecodeAt(bytes.NewReader(data), int64(len(data)), ReadOptions{})
 		for name, r := range map[string]io.Reader{
-			"at once":         bytes.NewReader(data),
-			"byte by byte":    iotest.OneByteReader(bytes.NewReader(data)),
-			"end with data":   iotest.DataErrReader(bytes.NewReader(data)),
-			"bytes after it":  io.MultiReader(bytes.NewReader(data), strings.NewReader("more")),
-			"never-ending":    io.MultiReader(bytes.NewReader(data), zeros{}),
-			"under a context": interruptibleReader{t.Context(), bytes.NewReader(data)},
+			"at once":        bytes.NewReader(data),
+			"byte by byte":   iotest.OneByteReader(bytes.NewReader(data)),
+			"end with data":  iotest.DataErrReader(bytes.NewReader(data)),
+			"bytes after it": io.MultiReader(bytes.NewReader(data), strings.NewReader("more")),
+			"never-ending":   io.MultiReader(bytes.NewReader(data), zeros{}),
 		} {
 			got, err := Decode(t.Context(), r, ReadOptions{})
 			if wantErr != nil {
@@ -81,10 +73,10 @@ func TestStreamsAreReadAsFilesAre(t *testing.T) {
 // What is no image is given up before much of it has been read: all that follows
 // these beginnings is without end.
 func TestEndlessStreams(t *testing.T) {
-	leaveToPlainRuns(t)
-	whole := testFile(t, "rgb8.png")
-	photo := testFile(t, "s420.jpg")
-	const little, header = 1 << 19, maxBeforeSize + 1<<20
+	imagetest.LeaveToPlainRuns(t)
+	whole := imagetest.File(t, "rgb8.png")
+	photo := imagetest.File(t, "s420.jpg")
+	const little, header = 1 << 19, metadata.MaxSize + 2<<20
 	for name, c := range map[string]struct {
 		start []byte
 		rest  repeated
@@ -93,15 +85,15 @@ func TestEndlessStreams(t *testing.T) {
 	}{
 		"nothing":               {nil, 0, little, ErrUnknownFormat},
 		"text":                  {[]byte("once upon a time"), ' ', little, ErrUnknownFormat},
-		"PNG: signature":        {[]byte(pngSignature), 0, little, ErrMalformed},
+		"PNG: signature":        {[]byte(png.Signature), 0, little, ErrMalformed},
 		"PNG: half":             {whole[:len(whole)/2], 0, little, ErrMalformed},
-		"PNG: large":            {pngHeaderChunk(7000, 7000, 8, 0), 0, little, ErrMalformed},
-		"PNG: chunk of 2 GB":    {join(pngHeaderChunk(9, 9, 8, 0), []byte("\x7f\xff\xff\xffIDAT")), 0, little, ErrMalformed},
-		"PNG: unknown, of 2 GB": {join(pngHeaderChunk(9, 9, 8, 0), []byte("\x7f\xff\xff\xffABCD")), 0, header, ErrMalformed},
+		"PNG: large":            {imagetest.PNGHeader(7000, 7000, 8, 0), 0, little, ErrMalformed},
+		"PNG: chunk of 2 GB":    {join(imagetest.PNGHeader(9, 9, 8, 0), []byte("\x7f\xff\xff\xffIDAT")), 0, little, ErrMalformed},
+		"PNG: unknown, of 2 GB": {join(imagetest.PNGHeader(9, 9, 8, 0), []byte("\x7f\xff\xff\xffABCD")), 0, header, ErrMalformed},
 		"JPEG: fill bytes":      {[]byte("\xff\xd8"), 0xff, header, ErrMalformed},
 		"JPEG: half":            {photo[:len(photo)/2], 0xff, header, ErrMalformed},
 		"TIFF: no directory":    {[]byte("II*\x00\x08\x00\x00\x00"), 0, little, ErrMalformed},
-		"TIFF: strip at 4 GB":   {tiffOf(nil, map[uint16]uint32{tiffdir.TagStripOffsets: 1<<32 - 1}), 0, header, ErrMalformed},
+		"TIFF: strip at 4 GB":   {imagetest.TIFF(nil, map[uint16]uint32{tiffdir.TagStripOffsets: 1<<32 - 1}), 0, header, ErrMalformed},
 		"BMP":                   {[]byte("BM"), 0, little, ErrUnsupported},
 		"WebP":                  {[]byte("RIFF\xff\xff\xff\x7fWEBPVP8 "), 0, little, ErrMalformed},
 		"GIF: endless comment":  {[]byte("GIF89a\x01\x00\x01\x00\x00\x00\x00\x21\xfe"), 0x21, header, ErrMalformed},
@@ -118,7 +110,7 @@ func TestEndlessStreams(t *testing.T) {
 func TestStreamThatBreaksOff(t *testing.T) {
 	cut := errors.New("the cable was cut")
 	for _, name := range []string{"rgb8.png", "gray.jpg", "rgb8l.tif", "rgb8.bmp", "g16.pfm", "lossy.webp", "pal.gif"} {
-		data := testFile(t, name)
+		data := imagetest.File(t, name)
 		for _, n := range []int{0, 10, len(data) / 2, len(data) - 100} {
 			_, err := Decode(t.Context(), io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(cut)), ReadOptions{})
 			require.ErrorIs(t, err, cut, "%s after %d bytes", name, n)
@@ -136,7 +128,7 @@ func (idle) Read([]byte) (int, error) { return 0, nil }
 func TestInterruptedStream(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	silent, _ := io.Pipe()
-	data := testFile(t, "rgb8.png")
+	data := imagetest.File(t, "rgb8.png")
 	r := io.MultiReader(bytes.NewReader(data[:300]), callbackReader(cancel), silent)
 	_, err := Decode(ctx, r, ReadOptions{})
 	require.ErrorIs(t, err, context.Canceled)
@@ -151,9 +143,9 @@ func (c callbackReader) Read([]byte) (int, error) {
 }
 
 func TestGivenLimitLetsBombsPass(t *testing.T) {
-	leaveToPlainRuns(t)
+	imagetest.LeaveToPlainRuns(t)
 	// Runs of one byte pair unpack to 51 megapixels.
-	header := patched(testFile(t, "rle8.bmp")[:54+1024], 18, 0, 0, 0, 0x03, 1, 0, 0, 0)
+	header := patched(imagetest.File(t, "rle8.bmp")[:54+1024], 18, 0, 0, 0, 0x03, 1, 0, 0, 0)
 	data := append(header, 0, 1)
 	at := len(header)
 	data = patched(data, 10, byte(at), byte(at>>8), 0, 0)
@@ -166,7 +158,7 @@ func TestGivenLimitLetsBombsPass(t *testing.T) {
 }
 
 func TestCheckWrite(t *testing.T) {
-	m := testImage(4, 5, 3, 8, true)
+	m := imagetest.Random(4, 5, 3, 8, true)
 	m.Format = PNG
 	require.NoError(t, CheckWrite(m, WriteOptions{}))
 	require.ErrorIs(t, CheckWrite(m, WriteOptions{Format: JPEG}), ErrAlpha)

@@ -1,23 +1,14 @@
 package imagefile
 
 import (
-	"image"
 	"math"
-	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/averaged/imaging/internal/imagefile/imagetest"
+	"github.com/averaged/imaging/internal/imagefile/samples"
 	"github.com/stretchr/testify/require"
 )
-
-func testFile(t testing.TB, name string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join("testdata", name))
-	require.NoError(t, err)
-	return b
-}
 
 // sameSamples says which file of other programs holds the samples of which PNG.
 var sameSamples = []struct {
@@ -57,7 +48,7 @@ var sameSamples = []struct {
 func TestFilesOfOtherPrograms(t *testing.T) {
 	for _, c := range sameSamples {
 		t.Run(c.file, func(t *testing.T) {
-			got, want := decode(t, testFile(t, c.file)), decode(t, testFile(t, c.png))
+			got, want := decode(t, imagetest.File(t, c.file)), decode(t, imagetest.File(t, c.png))
 			f, err := FormatOf(c.file)
 			require.NoError(t, err)
 			require.Equal(t, f, got.Format)
@@ -79,7 +70,7 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 }
 
 func TestAssociatedAlphaIsDividedOut(t *testing.T) {
-	got, want := decode(t, testFile(t, "rgba16a.tif")), decode(t, testFile(t, "rgba16.png"))
+	got, want := decode(t, imagetest.File(t, "rgba16a.tif")), decode(t, imagetest.File(t, "rgba16.png"))
 	require.Equal(t, want.Alpha, got.Alpha)
 	for i, v := range got.Pix {
 		a := float64(got.Alpha[i%len(got.Alpha)])
@@ -90,13 +81,13 @@ func TestAssociatedAlphaIsDividedOut(t *testing.T) {
 }
 
 func TestInksBecomeColours(t *testing.T) {
-	want := decode(t, testFile(t, "rgb8.png"))
-	m := decode(t, testFile(t, "cmyk.tif"))
+	want := decode(t, imagetest.File(t, "rgb8.png"))
+	m := decode(t, imagetest.File(t, "cmyk.tif"))
 	require.Equal(t, 3, m.Channels)
 	require.InDeltaSlice(t, want.Pix, m.Pix, 0.006)
-	m = decode(t, testFile(t, "cmyk.jpg"))
+	m = decode(t, imagetest.File(t, "cmyk.jpg"))
 	require.Equal(t, 3, m.Channels)
-	require.Greater(t, psnr(want.Pix, m.Pix), 34.0)
+	require.Greater(t, imagetest.PSNR(want.Pix, m.Pix), 34.0)
 }
 
 // TestLossyFilesAsOthersDecodeThem compares with the decoders of libjpeg and
@@ -104,7 +95,7 @@ func TestInksBecomeColours(t *testing.T) {
 // the cosine transform, and libwebp rounds chroma twice.
 func TestLossyFilesAsOthersDecodeThem(t *testing.T) {
 	for _, name := range []string{"prog.jpg", "s422.jpg", "s420.jpg", "lossy.webp", "jpegrgb.tif", "jpegycc.tif", "jpegplanes.tif"} {
-		got, want := decode(t, testFile(t, name)), decode(t, testFile(t, name+".png"))
+		got, want := decode(t, imagetest.File(t, name)), decode(t, imagetest.File(t, name+".png"))
 		require.Equal(t, [2]int{want.Width, want.Height}, [2]int{got.Width, got.Height})
 		sum := 0.0
 		for i, v := range got.Pix {
@@ -113,56 +104,6 @@ func TestLossyFilesAsOthersDecodeThem(t *testing.T) {
 			sum += d
 		}
 		require.Less(t, sum/float64(len(got.Pix)), 0.4, name)
-	}
-}
-
-func TestChromaOfEveryRatioAndSize(t *testing.T) {
-	for _, ratio := range []image.YCbCrSubsampleRatio{
-		image.YCbCrSubsampleRatio444, image.YCbCrSubsampleRatio422, image.YCbCrSubsampleRatio420,
-		image.YCbCrSubsampleRatio440, image.YCbCrSubsampleRatio411, image.YCbCrSubsampleRatio410,
-	} {
-		for w := 1; w <= 9; w++ {
-			for h := 1; h <= 9; h++ {
-				s := image.NewYCbCr(image.Rect(0, 0, w, h), ratio)
-				for i := range s.Cb {
-					// A ramp of steps of 8 stays a ramp between its ends.
-					s.Cb[i], s.Cr[i] = byte(100+8*(i%s.CStride)), 77
-				}
-				u := newChromaRows(s)
-				for y := range h {
-					cb, cr := u.row(y)
-					require.Len(t, cb, w)
-					for x := range w {
-						require.EqualValues(t, 77, cr[x])
-						nearest := int(s.Cb[s.COffset(x, y)])
-						require.InDelta(t, nearest, cb[x], 2, "%v %d×%d at %d,%d", ratio, w, h, x, y)
-						require.True(t, x == 0 || cb[x] >= cb[x-1])
-					}
-				}
-			}
-		}
-	}
-}
-
-func TestConversionOfComponents(t *testing.T) {
-	for _, c := range []struct{ luma, cb, cr, r, g, b byte }{
-		{0, 128, 128, 0, 0, 0}, {255, 128, 128, 255, 255, 255}, {76, 85, 255, 254, 0, 0}, {29, 255, 107, 0, 0, 254}, {150, 44, 21, 0, 255, 1},
-	} {
-		r, g, b := jfifToRGB(c.luma, c.cb, c.cr)
-		require.Equal(t, []byte{c.r, c.g, c.b}, []byte{r, g, b})
-	}
-	rng := rand.New(rand.NewPCG(3, 4))
-	for range 10000 {
-		luma, cb, cr := byte(rng.IntN(256)), byte(rng.IntN(256)), byte(rng.IntN(256))
-		r, g, b := jfifToRGB(luma, cb, cr)
-		y, u, v := float64(luma), float64(cb)-128, float64(cr)-128
-		for c, want := range []float64{y + 1.402*v, y - 0.344136*u - 0.714136*v, y + 1.772*u} {
-			require.InDelta(t, min(max(want, 0), 255), []byte{r, g, b}[c], 0.51)
-		}
-	}
-	for luma, want := range map[byte]byte{0: 0, 16: 0, 235: 255, 255: 255, 126: 128} {
-		r, g, b := vp8ToRGB(luma, 128, 128)
-		require.Equal(t, []byte{want, want, want}, []byte{r, g, b}, luma)
 	}
 }
 
@@ -188,7 +129,7 @@ func TestShapesOfPNG(t *testing.T) {
 		"pal16.png":  {3, 8, 8, false},
 		"palt.png":   {3, 8, 8, true},
 	} {
-		m := decode(t, testFile(t, file))
+		m := decode(t, imagetest.File(t, file))
 		require.Equal(t, want.channels, m.Channels, file)
 		require.Equal(t, want.depth, m.Depth, file)
 		require.Equal(t, want.source, m.SourceDepth, file)
@@ -196,9 +137,13 @@ func TestShapesOfPNG(t *testing.T) {
 		require.Equal(t, [2]int{23, 17}, [2]int{m.Width, m.Height}, file)
 		if strings.HasPrefix(file, "trns") || file == "gt.png" {
 			require.False(t, m.Opaque(), file)
-			require.Contains(t, m.Alpha, uint16(opaque), file)
+			require.Contains(t, m.Alpha, uint16(samples.Opaque), file)
 		}
 		// And back.
 		require.Equal(t, m.Pix, decode(t, encode(t, m, WriteOptions{})).Pix, file)
 	}
+}
+
+func TestBigTIFFOfManyKinds(t *testing.T) {
+	require.Equal(t, TIFF, decode(t, imagetest.File(t, "rgb8bigtiles.tif")).Format)
 }

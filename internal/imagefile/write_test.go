@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 	"io/fs"
 	"math"
 	"os"
@@ -13,37 +12,23 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/averaged/imaging/internal/imagefile/imagetest"
 	"github.com/stretchr/testify/require"
 )
 
-// disk takes a number of bytes and is full then.
-type disk struct{ room int }
-
-var errFull = errors.New("no space left on device")
-
-func (d *disk) Write(p []byte) (int, error) {
-	if len(p) > d.room {
-		n := d.room
-		d.room = 0
-		return n, errFull
-	}
-	d.room -= len(p)
-	return len(p), nil
-}
-
 func TestFullDiskIsReported(t *testing.T) {
-	m := testImage(60, 40, 3, 8, false)
-	m.Metadata.ICC = testProfile("RGB ", 70000)
+	m := imagetest.Random(60, 40, 3, 8, false)
+	m.Metadata.ICC = imagetest.Profile("RGB ", 70000)
 	for f := PNG; f <= PNM; f++ {
 		if !f.CanWrite() || f == PGM { // which has no colours
 			continue
 		}
 		size := len(encode(t, m, WriteOptions{Format: f}))
 		for room := 0; room < size; room += 1 + size/50 {
-			require.ErrorIs(t, Encode(t.Context(), &disk{room}, m, WriteOptions{Format: f}), errFull, "%v after %d bytes", f, room)
+			require.ErrorIs(t, Encode(t.Context(), &imagetest.Disk{Room: room}, m, WriteOptions{Format: f}), imagetest.ErrFull, "%v after %d bytes", f, room)
 		}
-		require.ErrorIs(t, Encode(t.Context(), &disk{size - 1}, m, WriteOptions{Format: f}), errFull, f)
-		require.NoError(t, Encode(t.Context(), &disk{size}, m, WriteOptions{Format: f}))
+		require.ErrorIs(t, Encode(t.Context(), &imagetest.Disk{Room: size - 1}, m, WriteOptions{Format: f}), imagetest.ErrFull, f)
+		require.NoError(t, Encode(t.Context(), &imagetest.Disk{Room: size}, m, WriteOptions{Format: f}))
 	}
 }
 
@@ -60,7 +45,7 @@ func files(t *testing.T, folder string) []string {
 
 func TestWriteAndRead(t *testing.T) {
 	folder := t.TempDir()
-	m := testImage(9, 7, 3, 8, false)
+	m := imagetest.Random(9, 7, 3, 8, false)
 	path := filepath.Join(folder, "out.png")
 	require.NoError(t, Write(t.Context(), path, m, WriteOptions{}))
 	got, err := Read(t.Context(), path, ReadOptions{})
@@ -70,7 +55,7 @@ func TestWriteAndRead(t *testing.T) {
 	err = Write(t.Context(), path, m, WriteOptions{})
 	require.ErrorIs(t, err, fs.ErrExist)
 	require.Equal(t, 1, strings.Count(err.Error(), path))
-	other := testImage(5, 5, 1, 8, false)
+	other := imagetest.Random(5, 5, 1, 8, false)
 	require.NoError(t, Write(t.Context(), path, other, WriteOptions{Overwrite: true}))
 	got, err = Read(t.Context(), path, ReadOptions{})
 	require.NoError(t, err)
@@ -80,8 +65,8 @@ func TestWriteAndRead(t *testing.T) {
 
 func TestWriteThatFailsLeavesNothing(t *testing.T) {
 	folder := t.TempDir()
-	m := testImage(300, 200, 3, 16, true)
-	bad := testImage(3, 3, 1, 32, false)
+	m := imagetest.Random(300, 200, 3, 16, true)
+	bad := imagetest.Random(3, 3, 1, 32, false)
 	bad.Pix[4] = float32(math.NaN())
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -119,7 +104,7 @@ func (c *cancelling) Err() error {
 
 func TestInterruptedWriteLeavesNothing(t *testing.T) {
 	folder := t.TempDir()
-	m := testImage(300, 200, 3, 16, false)
+	m := imagetest.Random(300, 200, 3, 16, false)
 	for _, name := range []string{"a.png", "a.tif", "a.pfm", "a.bmp", "a.jpg"} {
 		path := filepath.Join(folder, name)
 		for left := 0; ; left++ {
@@ -138,8 +123,8 @@ func TestInterruptedWriteLeavesNothing(t *testing.T) {
 
 func TestConcurrentUse(t *testing.T) {
 	folder := t.TempDir()
-	m := smoothImage(40, 30, 3)
-	m.Metadata.EXIF = testEXIF(binary.LittleEndian, 1, 40, 30)
+	m := imagetest.Smooth(40, 30, 3)
+	m.Metadata.EXIF = imagetest.EXIF(binary.LittleEndian, 1, 40, 30)
 	want := encode(t, m, WriteOptions{Format: TIFF})
 	var wg sync.WaitGroup
 	for range 8 {

@@ -118,6 +118,7 @@ const (
 	PartDepth    = "the depth map"
 	PartOriginal = "the original picture, kept beside the edited one"
 	PartSound    = "the sound"
+	PartClaims   = "the Content Credentials (C2PA)"
 )
 
 const (

@@ -296,13 +296,19 @@ func (e *exif) pointsInto(offset int64) bool {
 	return false
 }
 
-// ResolutionOfEXIF returns the resolution that EXIF gives, or none.
-func ResolutionOfEXIF(data []byte) Resolution {
-	e, err := parseEXIF(data)
-	if err != nil {
-		return Resolution{}
+// TakeResolution takes the resolution from EXIF where the file's own header
+// gives none, or a ratio only.
+func (d *Metadata) TakeResolution() {
+	if d.EXIF == nil || d.Resolution.Unit > Aspect {
+		return
 	}
-	return ResolutionOf(e.Tree, e.main)
+	e, err := parseEXIF(d.EXIF)
+	if err != nil {
+		return
+	}
+	if r := ResolutionOf(e.Tree, e.main); r.Known() {
+		d.Resolution = r
+	}
 }
 
 // ResolutionOf returns what tags 282, 283 and 296 of a directory say.
@@ -412,6 +418,9 @@ func TrimEXIF(data []byte) []byte { return bytes.TrimPrefix(data, []byte(EXIFMar
 
 // EXIFMark is what a segment of JPEG with EXIF begins with.
 const EXIFMark = "Exif\x00\x00"
+
+// XMPMark is what a segment of JPEG with XMP begins with.
+const XMPMark = "http://ns.adobe.com/xap/1.0/\x00"
 
 // MaxJPEGEXIF is how much EXIF a JPEG file holds.
 const MaxJPEGEXIF = MaxSegment - len(EXIFMark)

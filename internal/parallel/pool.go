@@ -16,13 +16,17 @@ type Pool struct {
 	stop    *sync.Once
 }
 
+// maxThreads is above the processors of any machine: more would only take memory.
+const maxThreads = 4096
+
 // New starts a pool that runs loops on the given number of threads, the calling
-// goroutine included; 0 or less means as many as runtime.GOMAXPROCS says. Close ends its
-// workers; those of a pool that nobody has any more end when the collector finds it.
+// goroutine included; 0 or less means as many as runtime.GOMAXPROCS says, and 4096 are the
+// max. Close ends its workers; those of a pool that nobody has any more end when the collector finds it.
 func New(threads int) *Pool {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
+	threads = min(threads, maxThreads)
 	tasks, stop := make(chan func(), threads), new(sync.Once)
 	for range threads - 1 {
 		go work(tasks) // which does not know the pool, so that the collector can find it unused

@@ -1,6 +1,7 @@
 package parallel
 
 import (
+	"math"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -84,4 +85,11 @@ func TestForgottenPoolsEnd(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	require.LessOrEqual(t, runtime.NumGoroutine(), before)
+}
+
+// A number of threads that nobody can have neither panics nor fills the memory.
+func TestThreadsAreBounded(t *testing.T) {
+	p := New(math.MaxInt)
+	defer p.Close()
+	require.Equal(t, maxThreads, p.Threads())
 }

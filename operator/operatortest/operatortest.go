@@ -4,10 +4,12 @@ package operatortest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/arguments"
 	"github.com/averaged/imaging/operator"
 )
 
@@ -33,6 +35,12 @@ const rounding = 2e-5
 //
 // Use images of at most a few thousand samples: the sums over larger images hide an error at the frame alone.
 func TestLinear(dev backend.Device, k operator.Linear) error {
+	if k == nil {
+		return errors.New("the operator is nil")
+	}
+	if err := arguments.CheckDevice("operatortest", dev); err != nil {
+		return err
+	}
 	bound, reason := k.Norm()
 	switch dh, dw := k.Domain(); {
 	case dh < 1 || dw < 1:
