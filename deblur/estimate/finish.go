@@ -87,9 +87,6 @@ func (m *moments) schwarz(saved int) float64 {
 func (e *estimation) lastSteps(levels []*level, s support, within []bool, soft int) (support, error) {
 	edges, kernel := lastEdgesFor(e.sigma), tuned.kernel
 	free, momentum := finishing.free, finishing.momentum
-	if e.sigma >= calm { // a kernel that converges follows the noise, that of JPEG above all, which is not white
-		free, momentum = finishing.bound, 0
-	}
 	kernel.within = within
 	kernel.ridge = lastRidgeFor(e.sigma)
 	lens := 0.0

@@ -148,27 +148,25 @@ func start(r int) support {
 	return s
 }
 
-// find estimates the kernel from coarse to fine, and returns the parts that it is of. Its reach is
-// found at half size: where the kernel fills its support, all is begun anew with a larger one, up to
-// the largest. What fills every support is no kernel but a failure, and the smallest one is kept,
-// where it does least harm. So it is if a larger one has a larger objective: in noise that is a wide
-// kernel of a photograph without edges.
+// find estimates the kernel from coarse to fine, and returns the parts that it is of. Its reach is found at half size: the
+// search is made in wider and wider supports, up to the largest, since from a small one the way to a long shake is often
+// barred. The kernel of a wider support is taken if it needs that support, if its objective is smaller, and if it does not fill
+// the support: what fills every one is no kernel but a failure, and the smallest one is kept, where it does least harm.
 func (e *estimation) find(parts func(reach int) []part, largest int) (support, []part, error) {
 	reach := min(firstReach, largest)
-	s, of, filled, err := e.half(parts, reach)
+	s, of, _, err := e.half(parts, reach)
 	if err != nil {
 		return s, nil, err
 	}
-	for wider := reach; filled && wider < largest; {
+	for wider := reach; wider < largest; {
 		wider = min(wider*8/5, largest)
-		t, others, stillFilled, err := e.half(parts, wider)
+		t, others, filled, err := e.half(parts, wider)
 		if err != nil {
 			return s, nil, err
 		}
-		if stillFilled {
+		if filled || t.outside(s.r) <= maxAtBorder {
 			continue
 		}
-		filled = false
 		if better, err := e.explainedBetter(others, t, s, halfSize); err != nil {
 			return s, nil, err
 		} else if better {
@@ -192,16 +190,17 @@ func (e *estimation) find(parts func(reach int) []part, largest int) (support, [
 
 // explainedBetter says whether the objective at scale i is smaller of the kernel s than of one that reaches no farther.
 func (e *estimation) explainedBetter(parts []part, s, than support, i int) (bool, error) {
-	levels, err := e.levels(parts, i, s.r)
-	if err != nil {
-		return false, err
+	var objectives [2]float64
+	for j, k := range []support{s, than.scaled(1, s.r)} {
+		levels, err := e.levels(parts, i, s.r) // anew: what lies beyond the frame is found for each kernel
+		if err != nil {
+			return false, err
+		}
+		if objectives[j], err = e.objective(levels, k, e.edges); err != nil {
+			return false, err
+		}
 	}
-	one, err := e.objective(levels, s, e.edges)
-	if err != nil {
-		return false, err
-	}
-	other, err := e.objective(levels, than.scaled(1, s.r), e.edges)
-	return one < other, err
+	return objectives[0] < objectives[1], nil
 }
 
 // turnedBetter makes steps at half size from the kernel turned by 180 degrees, and returns what is found if it explains the

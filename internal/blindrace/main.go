@@ -48,7 +48,7 @@ func main() {
 	log.SetFlags(0)
 	b := bench{out: os.Stdout}
 	count := flag.Int("count", 16, "how many photographs, spread over the folder")
-	kinds := flag.String("kernels", "shake", "shake: the eight shakes of bench/deblur.sh; unseen: eight others; shapes: motions, disks, Gaussians and none")
+	kinds := flag.String("kernels", "shake", "shake: the eight shakes of bench/deblur.sh; unseen: eight others; long: eight of 45 and 75 samples; shapes: motions, disks, Gaussians and none")
 	kernelCount := flag.Int("kernel-count", 0, "kernels for each photograph, in turn; 0: all")
 	noise := flag.String("noise", "2.55", "standard deviations of the noise, of 255")
 	quality := flag.String("jpeg", "0", "qualities of JPEG to save each photograph in; 0: none")
@@ -198,6 +198,11 @@ func kernelsOf(kinds string) (all []blur, err error) {
 			k, err := deblur.Shake(size, uint64(100+i))
 			add("shake", k, err)
 		}
+	case "long": // by which nothing was chosen, either
+		for i := range 8 {
+			k, err := deblur.Shake([]int{45, 75}[i%2], uint64(200+i))
+			add("shake", k, err)
+		}
 	case "shapes":
 		for _, m := range [][2]float64{{15, 30}, {8, 100}} {
 			shape("motion", func(l float64) (deblur.Kernel, error) { return deblur.Motion(l, m[1]) }, m[0])
@@ -208,7 +213,7 @@ func kernelsOf(kinds string) (all []blur, err error) {
 		shape("Gaussian", deblur.Gaussian, 2.5)
 		shape("none", func(l float64) (deblur.Kernel, error) { return deblur.Motion(l, 0) }, 1)
 	default:
-		err = fmt.Errorf("blindrace: kernels %q, want shake, unseen or shapes", kinds)
+		err = fmt.Errorf("blindrace: kernels %q, want shake, unseen, long or shapes", kinds)
 	}
 	return all, err
 }

@@ -45,8 +45,8 @@ var levelMixture = []struct {
 	share float64
 }{
 	{"camera", 0.27}, {"white", 0.12}, {"brightness", 0.04}, {"grey", 0.06}, {"tinted", 0.05},
-	{"exposure", 0.05}, {"resized", 0.10}, {"speckle", 0.04}, {"uneven", 0.06}, {"framed", 0.03},
-	{"clean", 0.06}, {"texture", 0.07}, {"drawing", 0.05},
+	{"exposure", 0.05}, {"resized", 0.08}, {"compressed", 0.08}, {"speckle", 0.03}, {"uneven", 0.05}, {"framed", 0.02},
+	{"clean", 0.05}, {"texture", 0.06}, {"drawing", 0.04},
 }
 
 // CropOf draws crop number seed of some pictures, of one kind unless only is empty: what is photographed,
@@ -69,6 +69,16 @@ func CropOf(set *train.Pictures, seed uint64, only string) (kind string, noisy, 
 	c.Crop, c.Camera.White, c.Camera.Clean = side, 0, 0
 	photograph := func(grey bool) ([]float32, []float32, error) { return c.Photograph(set, grey, r) }
 	scene := func() []float32 { return set.Scene(r, side) }
+	// detailed is the one with the most detail of a number of scenes.
+	detailed := func(number int) (chosen []float32) {
+		most := -1.0
+		for range number {
+			if s := scene(); detail(s, side) > most {
+				chosen, most = s, detail(s, side)
+			}
+		}
+		return chosen
+	}
 	between := func(low, high float64) float64 { return low + (high-low)*r.Float64() }
 	level := func(most float64) float64 {
 		root := between(math.Sqrt(0.004), math.Sqrt(most))
@@ -122,6 +132,17 @@ func CropOf(set *train.Pictures, seed uint64, only string) (kind string, noisy, 
 		grey := synthetic.Grey(scene())
 		clean = synthetic.Tinted(grey, tint)
 		noisy, err = stored(synthetic.Tinted(synthetic.White(grey, level(0.25), r.Uint64()), tint))
+	case "compressed": // what a file keeps of weak noise in much detail is easily taken for detail
+		if clean = scene(); r.Float64() < 0.5 {
+			clean = detailed(4)
+		}
+		sigma := math.Exp(between(math.Log(0.008), math.Log(0.08)))
+		if r.Float64() < 0.7 {
+			noisy = synthetic.White(clean, sigma, r.Uint64())
+		} else {
+			noisy = synthetic.Brightness(clean, sigma, r.Uint64())
+		}
+		noisy, err = cameranoise.Compressed(clipLevels(noisy), side, side, anyJPEG(r, 60))
 	case "exposure":
 		clean = scene()
 		if r.Float64() < 0.5 {
@@ -159,13 +180,7 @@ func CropOf(set *train.Pictures, seed uint64, only string) (kind string, noisy, 
 		clean, err = kept(clean)
 		noisy = clean
 	case "texture":
-		most := -1.0
-		for range 8 {
-			if s := scene(); detail(s, side) > most {
-				clean, most = s, detail(s, side)
-			}
-		}
-		clean, err = kept(clean)
+		clean, err = kept(detailed(8))
 		noisy = clean
 	case "drawing":
 		clean = synthetic.Drawing(r.Uint64(), side, side)
