@@ -44,6 +44,7 @@ var kinds = []kind{
 		return white("white-png", p, i, levels[i%len(levels)], 255), nil
 	}},
 	{"white-jpeg", 96, 9, whiteJPEG},
+	{"weak-jpeg", 72, 12, weakJPEG},
 	{"grey", 32, 6, grey},
 	{"near-grey", 32, 6, func(p *photographs, i int) (*picture, error) {
 		three := func(pix []float32) []float32 { return synthetic.Tinted(pix, [3]float64{1, 1, 1}) }
@@ -210,9 +211,23 @@ func white(kind string, p *photographs, i int, sigma float64, largest int) *pict
 }
 
 func whiteJPEG(p *photographs, i int) (*picture, error) {
-	sigma := levels[i%len(levels)]
-	n := white("white-jpeg", p, i, sigma, 255)
-	j := cameranoise.JPEG{Quality: []int{75, 85, 95}[i%3], Subsampling: []cameranoise.Subsampling{cameranoise.Quarter, cameranoise.Full}[i%2]}
+	sub := []cameranoise.Subsampling{cameranoise.Quarter, cameranoise.Full}[i%2]
+	return compressed("white-jpeg", p, i, levels[i%len(levels)], cameranoise.JPEG{Quality: []int{75, 85, 95}[i%3], Subsampling: sub})
+}
+
+// weakJPEG has noise that is easily taken for detail, since JPEG has smoothed its colours: beside its level told.
+func weakJPEG(p *photographs, i int) (*picture, error) {
+	sigma := []float64{0.02, 0.03, 0.045}[i/2%3]
+	n, err := compressed("weak-jpeg", p, i, sigma, cameranoise.JPEG{Quality: []int{80, 95}[i%2], Subsampling: cameranoise.Quarter})
+	if err == nil {
+		n.beside = withSigma(n, sigma)
+	}
+	return n, err
+}
+
+// compressed adds noise to scenes and saves them as JPEG.
+func compressed(kind string, p *photographs, i int, sigma float64, j cameranoise.JPEG) (*picture, error) {
+	n := white(kind, p, i, sigma, 255)
 	pix, err := cameranoise.Compressed(n.input.Pix, n.input.Height, n.input.Width, j)
 	if err != nil {
 		return nil, err
