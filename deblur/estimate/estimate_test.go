@@ -128,6 +128,16 @@ func TestShakeIsFound(t *testing.T) {
 	require.Equal(t, 1.0, sum)
 }
 
+// The first support has 29 samples. A shake of 45 does not fill it: from there steps end at a short kernel in its middle.
+func TestLongShakeIsFound(t *testing.T) {
+	leaveWhole(t)
+	k, err := deblur.Shake(45, 2)
+	require.NoError(t, err)
+	e := estimated(t, photograph(t, still(), k, 0.004), Options{})
+	require.Equal(t, Free, e.Shape.Kind)
+	require.Greater(t, likeness(supportOf(e.Kernel, 40).softened(binomial), supportOf(k, 40).softened(binomial), 2), 0.95)
+}
+
 func TestSimpleShapesAreRecognised(t *testing.T) {
 	leaveWhole(t)
 	motion, err := deblur.Motion(13, 40)

@@ -33,7 +33,7 @@ func textureOf(m *moments, s support, sigma float64) texture {
 
 // finishing is how the last steps are made.
 var finishing = struct {
-	free, bound int     // steps anywhere in the support, and on what these leave; in noise bound are both
+	free, bound int     // steps anywhere in the support, and on what these leave
 	momentum    float64 // share of the last change of the kernel that is added to it before a step
 	threshold   float64 // of the weights at the end
 	lens        float64 // variance of the blur that all photographs bear
@@ -86,7 +86,6 @@ func (m *moments) schwarz(saved int) float64 {
 // lastSteps makes the steps of finish, the first ones where within says, or anywhere in the support if it is nil.
 func (e *estimation) lastSteps(levels []*level, s support, within []bool, soft int) (support, error) {
 	edges, kernel := lastEdgesFor(e.sigma), tuned.kernel
-	free, momentum := finishing.free, finishing.momentum
 	kernel.within = within
 	kernel.ridge = lastRidgeFor(e.sigma)
 	lens := 0.0
@@ -97,29 +96,29 @@ func (e *estimation) lastSteps(levels []*level, s support, within []bool, soft i
 	var sharper support
 	last := s
 	left := 0.0
-	for i := range free + finishing.bound + soft {
-		if i >= free {
+	for i := range finishing.free + finishing.bound + soft {
+		if i >= finishing.free {
 			kernel.sparsity, kernel.within = 0, s.cleaned(tuned.threshold, islandFor(e.sigma)).around()
 		}
-		if i == free+finishing.bound {
+		if i == finishing.free+finishing.bound {
 			if lens == 0 {
 				break
 			}
 			sharper, lens = s, finishing.softLens
 		}
-		if i == free || i == free+finishing.bound {
+		if i == finishing.free || i == finishing.free+finishing.bound {
 			last = s // another problem begins
 		}
-		next, m, err := e.step(levels, s.beyond(last, momentum), edges, lens, t, kernel)
+		next, m, err := e.step(levels, s.beyond(last, finishing.momentum), edges, lens, t, kernel)
 		if err != nil {
 			return s, err
 		}
 		if m.data == 0 {
 			return s, nil // all is clipped
 		}
-		if i < free+finishing.bound {
+		if i < finishing.free+finishing.bound {
 			left = m.left / m.data
-		} else if i == free+finishing.bound+soft-1 && m.left/m.data > finishing.maxLeft*left {
+		} else if i == finishing.free+finishing.bound+soft-1 && m.left/m.data > finishing.maxLeft*left {
 			next = sharper
 		}
 		t, last, s = textureOf(m, s, e.sigma), s, next
