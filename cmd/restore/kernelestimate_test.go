@@ -29,6 +29,15 @@ func fromHere(t *testing.T, images ...string) []*imagefile.Image {
 	return all
 }
 
+// leaveEstimates skips a test that estimates kernels where a run with -short is one for the race detector or a CPU level. The
+// loops of an estimate are raced in deblur/estimate, and no level changes which options reach it.
+func leaveEstimates(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("several kernels are estimated, which takes long under the race detector and in portable Go: go test ./... estimates them")
+	}
+}
+
 func TestDeblurWithoutKernel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a kernel is estimated in the tests of deblur/estimate too; this takes long in portable Go")
@@ -57,9 +66,7 @@ func TestDeblurWithoutKernel(t *testing.T) {
 
 // A JPEG has noise that its samples alone do not show. Both commands count it.
 func TestKernelsOfAJPEG(t *testing.T) {
-	if testing.Short() {
-		t.Skip("three kernels are estimated, which takes long under the race detector and in portable Go: go test ./... makes it")
-	}
+	leaveEstimates(t)
 	m := fromHere(t, blurredStill)[0]
 	m.Crop(200, 220, 60, 80)
 	require.NoError(t, imagefile.Write(t.Context(), "a.jpg", m, imagefile.WriteOptions{Quality: 60}))
@@ -80,9 +87,7 @@ func TestKernelsOfAJPEG(t *testing.T) {
 
 // What a preview shows does not depend on the inputs before it.
 func TestPreviewsWithoutAKernel(t *testing.T) {
-	if testing.Short() {
-		t.Skip("three kernels are estimated, which takes long under the race detector and in portable Go: go test ./... makes it")
-	}
+	leaveEstimates(t)
 	m := fromHere(t, blurredStill)[0]
 	m.Crop(200, 220, 60, 80)
 	save(t, "a.png", m)

@@ -202,7 +202,7 @@ var table = map[string]row{
 	"internal/imagefile/chroma":       {},
 	"internal/imagefile/format":       {},
 	"internal/imagefile/samples":      {},
-	"internal/imagefile/imagetest":    {code: []string{"internal/imagefile/jpeg/segment", "internal/imagefile/picture", "internal/imagefile/samples", "internal/tiffdir", testify}},
+	"internal/imagefile/imagetest":    {code: []string{"internal/imagefile/jpeg/segment", "internal/imagefile/picture", "internal/imagefile/samples", "internal/imagefile/source", "internal/tiffdir", testify}},
 	"internal/imagefile/atomicfile":   {code: []string{"internal/openfile"}},
 	"internal/jpegblock":              {},
 	"internal/matrix3":                {},

@@ -1,15 +1,12 @@
 package bmp
 
 import (
-	"bytes"
 	"encoding/binary"
 	"slices"
 	"testing"
 
 	"github.com/averaged/imaging/internal/imagefile/imagetest"
-	"github.com/averaged/imaging/internal/imagefile/picture"
 	"github.com/averaged/imaging/internal/imagefile/samples"
-	"github.com/averaged/imaging/internal/imagefile/source"
 	"github.com/stretchr/testify/require"
 )
 
@@ -43,14 +40,4 @@ func TestRunsFromTheTop(t *testing.T) {
 }
 
 // read decodes a file, decode one that is whole.
-func read(data []byte) (*picture.Image, error) {
-	return Decode(source.File(bytes.NewReader(data), int64(len(data)), 0))
-}
-
-func decode(t testing.TB, data []byte) *picture.Image {
-	t.Helper()
-	m, err := read(data)
-	require.NoError(t, err)
-	require.NoError(t, m.Validate())
-	return m
-}
+var read, decode = imagetest.Reading(Decode)

@@ -30,7 +30,7 @@ func File(t testing.TB, name string) []byte {
 func LeaveToPlainRuns(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("much to read, in one goroutine: go test ./... does")
+		t.Skip("reading so many files takes long under the race detector, which has nothing to find in one goroutine: go test ./... reads them")
 	}
 }
 

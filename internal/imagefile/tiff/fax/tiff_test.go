@@ -1,14 +1,11 @@
 package fax_test
 
 import (
-	"bytes"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/averaged/imaging/internal/imagefile/imagetest"
-	"github.com/averaged/imaging/internal/imagefile/picture"
-	"github.com/averaged/imaging/internal/imagefile/source"
 	"github.com/averaged/imaging/internal/imagefile/tiff"
 	"github.com/averaged/imaging/internal/imagefile/tiff/fax"
 	"github.com/averaged/imaging/internal/tiffdir"
@@ -96,14 +93,4 @@ func TestBrokenFaxIsNamed(t *testing.T) {
 }
 
 // read decodes a file, decode one that is whole.
-func read(data []byte) (*picture.Image, error) {
-	return tiff.Decode(source.File(bytes.NewReader(data), int64(len(data)), 0))
-}
-
-func decode(t testing.TB, data []byte) *picture.Image {
-	t.Helper()
-	m, err := read(data)
-	require.NoError(t, err)
-	require.NoError(t, m.Validate())
-	return m
-}
+var read, decode = imagetest.Reading(tiff.Decode)
