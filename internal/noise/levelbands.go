@@ -24,7 +24,7 @@ func Bands(pix []float32, h, w int) []float32 {
 	parallel.Concurrently(3, func(axis int) {
 		a, values := axes[axis], make([]float32, plane)
 		for i := range values {
-			values[i] = a[0]*pix[i] + a[1]*pix[plane+i] + a[2]*pix[2*plane+i]
+			values[i] = float32(a[0]*pix[i]) + float32(a[1]*pix[plane+i]) + float32(a[2]*pix[2*plane+i])
 		}
 		height, width := h, w
 		for scale := range bandScales {

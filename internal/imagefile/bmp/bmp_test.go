@@ -39,5 +39,5 @@ func TestRunsFromTheTop(t *testing.T) {
 	}
 }
 
-// read decodes a file, decode one that is whole.
-var read, decode = imagetest.Reading(Decode)
+// decode reads a file that is whole.
+var _, decode = imagetest.Reading(Decode)
