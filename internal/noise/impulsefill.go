@@ -99,8 +99,8 @@ func (p *plane) good(y, x, radius int, room []float32) []float32 {
 // median sorts values, of which there is at least one, and returns the middle.
 func median(values []float32) float32 {
 	slices.Sort(values)
-	n := len(values)
-	return values[(n-1)/2]/2 + values[n/2]/2
+	low, high := values[(len(values)-1)/2], values[len(values)/2]
+	return min(max(low/2+high/2, low), high) // halves of the smallest numbers are rounded
 }
 
 // FillImpulses returns a copy of a picture in which the bad samples are the median of the good ones among their eight
