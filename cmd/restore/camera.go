@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/internal/cameranoise"
 	"github.com/averaged/imaging/internal/imagefile"
 )
@@ -155,23 +156,23 @@ func (d *degradeFlags) planClean(tasks []task) ([]string, error) {
 	if to == "" {
 		return files, nil
 	}
-	if to == standardStream {
+	if to == message.StandardStream {
 		return nil, usagef("--clean -: standard output is for the result; name a file")
 	}
 	folder := os.IsPathSeparator(to[len(to)-1]) || isFolder(to)
 	switch f, err := imagefile.FormatOf(to); {
 	case folder:
 	case len(tasks) > 1 || d.recursive:
-		return nil, usagef("--clean %s: several inputs need a folder; write --clean DIR/", oneLine(to))
+		return nil, usagef("--clean %s: several inputs need a folder; write --clean DIR/", message.OneLine(to))
 	case err != nil:
-		return nil, usageError{fmt.Errorf("--clean %s: %w", oneLine(to), err)}
+		return nil, usageError{fmt.Errorf("--clean %s: %w", message.OneLine(to), err)}
 	case !f.CanWrite():
-		return nil, usagef("--clean %s: %s is read but not written; use .png or .tif, which lose nothing", oneLine(to), f)
+		return nil, usagef("--clean %s: %s is read but not written; use .png or .tif, which lose nothing", message.OneLine(to), f)
 	}
 	taken := make(map[string]string)
 	for _, t := range tasks {
 		taken[identity(t.input)] = t.input
-		if t.output != standardStream {
+		if t.output != message.StandardStream {
 			taken[identity(t.output)] = t.output
 		}
 	}
@@ -189,7 +190,7 @@ func (d *degradeFlags) planClean(tasks []task) ([]string, error) {
 		}
 		id := identity(file)
 		if other, there := taken[id]; there {
-			return nil, usagef("--clean %s: the clean picture of %s would take the place of %s; give another name", oneLine(to), name(t.input), oneLine(other))
+			return nil, usagef("--clean %s: the clean picture of %s would take the place of %s; give another name", message.OneLine(to), message.FileName(t.input), message.OneLine(other))
 		}
 		taken[id] = file
 		_, err := os.Stat(file)
@@ -207,9 +208,9 @@ func (d *degradeFlags) planClean(tasks []task) ([]string, error) {
 // nameInFolder is the name of a result, with its folders below that of -o.
 func (d *degradeFlags) nameInFolder(t task) string {
 	switch {
-	case t.output == standardStream && t.input == standardStream:
+	case t.output == message.StandardStream && t.input == message.StandardStream:
 		return "clean.png"
-	case t.output == standardStream:
+	case t.output == message.StandardStream:
 		base := filepath.Base(t.input)
 		return strings.TrimSuffix(base, filepath.Ext(base)) + imagefile.WritableExtension(t.input)
 	}

@@ -137,7 +137,7 @@ Exit status 1: something was contradicted, or nothing is proven.`),
 		if err := readOnce(append(args, kernelFile, r.weights)...); err != nil {
 			return err
 		}
-		r.gradients = r.isNetwork() // for the attack
+		r.Gradients = r.isNetwork() // for the attack
 		// Files first: a network takes a while to prove.
 		var kernel deblur.Kernel
 		if kernelFile != "" {
@@ -158,18 +158,11 @@ Exit status 1: something was contradicted, or nothing is proven.`),
 			a.measureInRange(path, m)
 			img = planarOf(m)
 		}
-		dev, err := r.open()
+		device, err := a.start(&r.computing, func(dev backend.Device) ([]restore.Option, func(), error) { return r.use(ctx, a, dev) })
 		if err != nil {
 			return err
 		}
-		device := &failover{
-			app: a, processor: r.openProcessor,
-			load: func(dev backend.Device) ([]restore.Option, func(), error) { return r.use(ctx, a, dev) },
-		}
-		defer device.end()
-		if err := device.begin(dev); err != nil {
-			return err
-		}
+		defer device.End()
 		bar := a.newProgress(label)
 		bar.Show(0, 0)
 		defer bar.Clear()
@@ -179,7 +172,7 @@ Exit status 1: something was contradicted, or nothing is proven.`),
 				return ctx.Err()
 			}))
 		var report *restore.CheckReport
-		err = device.run(opts, func(opts []restore.Option) (err error) {
+		err = device.Run(opts, func(opts []restore.Option) (err error) {
 			report, err = restore.Check(ctx, img, kernel, opts...)
 			return err
 		})
@@ -234,7 +227,7 @@ func (a *app) printCheck(path string, r *restore.CheckReport, network *networkIn
 		}
 		return a.printJSON(rec)
 	}
-	if a.quiet {
+	if a.Quiet {
 		return nil
 	}
 	if network == nil {
@@ -258,7 +251,7 @@ func (a *app) printCheck(path string, r *restore.CheckReport, network *networkIn
 		a.result("run from two starts, a and b")
 		a.result("  %9s  %12s  %12s  %12s  %12s", "iteration", "residual a", "residual b", "bound", "distance")
 		for i, row := range r.Rows {
-			if a.verbose || i == len(r.Rows)-1 || isMilestone(row.Iteration) {
+			if a.Verbose || i == len(r.Rows)-1 || isMilestone(row.Iteration) {
 				a.result("  %9d  %12.6g  %12.6g  %12s  %12.6g", row.Iteration, row.Residuals[0], row.Residuals[1], bound(row.Bound), row.Distance)
 			}
 		}
@@ -345,7 +338,7 @@ func (a *app) printRepeated(r *restore.CheckReport) {
 	a.result("  %9s  %12s  %12s", "iteration", "residual", "bound")
 	rows := r.Repeated.Rows
 	for i, row := range rows {
-		if n := row.Iteration + 1; a.verbose || i == len(rows)-1 || isMilestone(n) {
+		if n := row.Iteration + 1; a.Verbose || i == len(rows)-1 || isMilestone(n) {
 			a.result("  %9d  %12.6g  %12s", n, row.Residual, bound(row.Bound))
 		}
 	}

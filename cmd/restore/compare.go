@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/internal/quality"
 )
@@ -52,7 +53,7 @@ original.`,
 			if err := reads.check(); err != nil {
 				return err
 			}
-			if args[0] == standardStream && args[1] == standardStream {
+			if args[0] == message.StandardStream && args[1] == message.StandardStream {
 				return usagef("- (standard input) can be read once; name a file for the other")
 			}
 			rec, err := a.compare(c.Context(), args[0], args[1], reads, center)

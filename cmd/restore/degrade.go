@@ -10,7 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/devices"
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/cameranoise"
 	"github.com/averaged/imaging/internal/degradation"
@@ -106,7 +108,7 @@ func (a *app) degrade(ctx context.Context, d *degradeFlags, args []string) error
 		return usagef("--kernel-grid goes with --boundary unknown only")
 	}
 	if isRaw(d.output) && (!d.camera.on || d.camera.clean != "") {
-		return usagef("-o %s: a raw photograph is made by --camera, and without --clean (--iso 0 is without noise)", oneLine(d.output))
+		return usagef("-o %s: a raw photograph is made by --camera, and without --clean (--iso 0 is without noise)", message.OneLine(d.output))
 	}
 	if err := d.reading.check(); err != nil {
 		return err
@@ -125,15 +127,11 @@ func (a *app) degrade(ctx context.Context, d *degradeFlags, args []string) error
 	if err != nil {
 		return err
 	}
-	dev, err := d.open()
+	device, err := a.start(&d.computing, nil)
 	if err != nil {
 		return err
 	}
-	device := &failover{app: a, processor: d.openProcessor}
-	defer device.end()
-	if err := device.begin(dev); err != nil {
-		return err
-	}
+	defer device.End()
 	var kernels deblur.Grid
 	switch {
 	case d.cells.given():
@@ -151,7 +149,7 @@ func (a *app) degrade(ctx context.Context, d *degradeFlags, args []string) error
 	})
 }
 
-func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *failover, kernels deblur.Grid, cleanFile string, index int, t task) (*outcome, string, error) {
+func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *devices.Failover, kernels deblur.Grid, cleanFile string, index int, t task) (*outcome, string, error) {
 	began := time.Now()
 	m, err := a.read(ctx, t.input, d.reading)
 	if err != nil {
@@ -163,7 +161,7 @@ func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *failover,
 		m.Depth = max(m.Depth, 16)
 	}
 	if err := imagefile.CheckWrite(m, opt); err != nil {
-		return nil, "", fileError{outputName(t.output), err}
+		return nil, "", fileError{message.OutputName(t.output), err}
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, "", err
@@ -174,7 +172,7 @@ func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *failover,
 		}
 	}
 	if kernels.Kernels != nil {
-		err := device.on(func(dev backend.Device) error { return degradation.Blur(dev, m, kernels, boundaryOf(d.boundary)) })
+		err := device.On(func(dev backend.Device) error { return degradation.Blur(dev, m, kernels, boundaryOf(d.boundary)) })
 		if _, large := errors.AsType[degradation.KernelTooLarge](err); large {
 			err = fmt.Errorf("%w; use a smaller one, or --boundary circular, zero or reflect", err)
 		}
@@ -187,7 +185,7 @@ func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *failover,
 	}
 	seed := d.seed + uint64(index)
 	if d.sigma.value > 0 {
-		if err := device.on(func(dev backend.Device) error { return degradation.AddNoise(dev, m, seed, float32(d.sigma.value)) }); err != nil {
+		if err := device.On(func(dev backend.Device) error { return degradation.AddNoise(dev, m, seed, float32(d.sigma.value)) }); err != nil {
 			return nil, "", err
 		}
 	}

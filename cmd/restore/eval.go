@@ -10,7 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/devices"
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/cmd/restore/internal/terminal"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/evaluation"
@@ -208,13 +210,13 @@ func (e *evalFlags) contenders(c *cobra.Command, a *app, dev backend.Device) (li
 			k.options = append(k.options, restore.Adaptation(e.adapt))
 		}
 		if info := k.networkInfo(); info != nil {
-			k.label = oneLine(info.Name)
+			k.label = message.OneLine(info.Name)
 		}
 		labels[k.label]++
 	}
 	for _, k := range list {
 		if k.weights != "" && labels[k.label] > 1 {
-			k.label = name(k.weights)
+			k.label = message.FileName(k.weights)
 		}
 	}
 	return list, done, nil
@@ -236,24 +238,20 @@ func (a *app) eval(c *cobra.Command, e *evalFlags, folder string) error {
 	if err != nil {
 		return err
 	}
-	dev, err := e.open()
+	run := &comparison{app: a, flags: e, images: images, page: page}
+	run.device, err = a.start(&e.computing, func(dev backend.Device) (_ []restore.Option, done func(), err error) {
+		run.contenders, done, err = e.contenders(c, a, dev)
+		return nil, done, err
+	})
 	if err != nil {
 		return err
 	}
-	run := &comparison{app: a, flags: e, images: images, page: page}
-	run.device = &failover{app: a, processor: e.openProcessor, load: func(dev backend.Device) (_ []restore.Option, done func(), err error) {
-		run.contenders, done, err = e.contenders(c, a, dev)
-		return nil, done, err
-	}}
-	defer run.device.end()
-	if err := run.device.begin(dev); err != nil {
-		return err
-	}
+	defer run.device.End()
 	if err := run.load(ctx); err != nil {
 		return err
 	}
 	if len(images) == 0 {
-		a.note("nothing to do: no image was found in %s", name(folder))
+		a.Note("nothing to do: no image was found in %s", message.FileName(folder))
 		return statusError(exitNothing)
 	}
 	if err := page.begin(run); err != nil {
@@ -264,7 +262,7 @@ func (a *app) eval(c *cobra.Command, e *evalFlags, folder string) error {
 
 // evalImages lists the images of a folder; a file is a list of one.
 func (a *app) evalImages(ctx context.Context, folder string, limit int) ([]source, error) {
-	if folder == standardStream {
+	if folder == message.StandardStream {
 		return nil, usagef("- (standard input) is not a folder of images; name one")
 	}
 	d := &destination{recursive: true}
@@ -277,7 +275,7 @@ func (a *app) evalImages(ctx context.Context, folder string, limit int) ([]sourc
 	}
 	list = slices.DeleteFunc(list, func(s source) bool {
 		if s.unfit != "" {
-			a.remark(s.path, "skipped, it %s", s.unfit)
+			a.Remark(s.path, "skipped, it %s", s.unfit)
 		}
 		return s.unfit != ""
 	})
@@ -291,7 +289,7 @@ func (a *app) evalImages(ctx context.Context, folder string, limit int) ([]sourc
 type comparison struct {
 	app        *app
 	flags      *evalFlags
-	device     *failover
+	device     *devices.Failover
 	kernel     *deblur.Kernel // of deblurring
 	mask       *image.Gray    // of inpainting with a mask
 	contenders []*contender   // on the device
@@ -374,7 +372,7 @@ func (r *comparison) seed(index int) uint64 { return r.flags.seed + uint64(index
 // measure restores an image with the method that has this number.
 func (r *comparison) measure(ctx context.Context, method int, d degraded, sigma float64) (out *restore.Planar, _ evaluation.Score, err error) {
 	began := time.Now()
-	err = r.device.run([]restore.Option{
+	err = r.device.Run([]restore.Option{
 		restore.Progress(func(p backend.Progress) error {
 			r.bar.Show((float64(r.done)+p.Fraction)/float64(r.parts), 0)
 			return ctx.Err()

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/averaged/imaging/cmd/restore/internal/build"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/cmd/restore/internal/reportpage"
 	"github.com/averaged/imaging/internal/evaluation"
 	"github.com/averaged/imaging/internal/findings"
@@ -54,19 +56,19 @@ func (p *evalPage) begin(r *comparison) error {
 		if err != nil {
 			return err
 		}
-		p.show("The kernel "+name(r.flags.kernelFile), k)
+		p.show("The kernel "+message.FileName(r.flags.kernelFile), k)
 	}
 	if r.mask != nil {
 		m, err := maskPicture(r.mask)
 		if err != nil {
 			return err
 		}
-		p.show("The mask "+name(r.flags.maskFile)+": white pixels are missing", m)
+		p.show("The mask "+message.FileName(r.flags.maskFile)+": white pixels are missing", m)
 	}
 	networks := findings.Table{Name: "networks", Caption: "The networks", Header: []string{"method", "network", "file", "licence", "checksum"}}
 	for _, k := range r.contenders {
 		if n := k.networkInfo(); n != nil {
-			networks.Rows = append(networks.Rows, []string{k.label, oneLine(n.Name), name(n.File), oneLine(n.Licence), oneLine(n.Checksum)})
+			networks.Rows = append(networks.Rows, []string{k.label, message.OneLine(n.Name), message.FileName(n.File), message.OneLine(n.Licence), message.OneLine(n.Checksum)})
 		}
 	}
 	if len(networks.Rows) > 0 {
@@ -94,9 +96,9 @@ func (r *comparison) taskInWords() string {
 	var b strings.Builder
 	switch f.task.value {
 	case evalDeblur:
-		fmt.Fprintf(&b, "Deblurring, with each method as the prior: blurred circularly with the kernel %s, then with Gaussian noise. Images: %d.", name(f.kernelFile), len(r.images))
+		fmt.Fprintf(&b, "Deblurring, with each method as the prior: blurred circularly with the kernel %s, then with Gaussian noise. Images: %d.", message.FileName(f.kernelFile), len(r.images))
 	case evalInpaint:
-		which := "those that are white in " + name(f.maskFile)
+		which := "those that are white in " + message.FileName(f.maskFile)
 		if r.mask == nil {
 			which = decimal(100*float64(f.missing)) + " % of them, drawn by the seed of the image"
 		}
@@ -126,7 +128,7 @@ func (p *evalPage) add(contender, index int, path string, d degraded, restored [
 	if p == nil {
 		return nil
 	}
-	return p.results.Add(contender, index, evaluation.Photograph{Name: name(path), Clean: d.clean, Given: d.given, Restored: restored}, s)
+	return p.results.Add(contender, index, evaluation.Photograph{Name: message.FileName(path), Clean: d.clean, Given: d.given, Restored: restored}, s)
 }
 
 // fail takes what went wrong with an image.
@@ -142,7 +144,7 @@ func (p *evalPage) write(ctx context.Context, a *app, ended error) error {
 		return ended
 	}
 	page := &findings.Page{
-		Title: "restore eval: " + p.run.flags.task.value, Command: commandLine(a.args), Program: "restore " + thisBuild().Version,
+		Title: "restore eval: " + p.run.flags.task.value, Command: commandLine(a.args), Program: "restore " + build.This().Version,
 		Sections: p.results.Sections(p.about),
 	}
 	return a.writeReport(ctx, p.path, p.force, page.Write, ended)

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"unicode/utf8"
 
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/internal/evaluation"
 )
 
@@ -87,8 +88,8 @@ func (r *comparison) imageRow(k *contender, path string, index int, sigma float6
 		rec := r.record(k, r.seed(index), sigma, s)
 		rec.Input = path
 		return r.app.printJSON(rec)
-	case r.app.verbose:
-		r.row(k, sigma, s, oneLine(filepath.Base(path)))
+	case r.app.Verbose:
+		r.row(k, sigma, s, message.OneLine(filepath.Base(path)))
 	}
 	return r.app.stdout.err
 }
@@ -102,7 +103,7 @@ func (r *comparison) meanRow(k *contender, sigma float64, t *evaluation.Total) e
 		return r.app.printJSON(rec)
 	}
 	what := fmt.Sprint(t.Images)
-	if r.app.verbose {
+	if r.app.Verbose {
 		what = "mean of " + what
 	}
 	r.row(k, sigma, t.Mean(), what)

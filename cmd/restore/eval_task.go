@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/degradation"
 	"github.com/averaged/imaging/internal/imagefile"
@@ -139,14 +140,14 @@ func (r *comparison) degrade(ctx context.Context, index int, s source, sigma flo
 	d.given = &given
 	given.Pix, given.Alpha = append([]float32(nil), d.clean.Pix...), nil
 	if r.kernel != nil {
-		if err := r.device.on(func(dev backend.Device) error {
+		if err := r.device.On(func(dev backend.Device) error {
 			return degradation.Blur(dev, &given, degradation.OneKernel(*r.kernel), deblur.Circular)
 		}); err != nil {
 			return d, err
 		}
 	}
 	if sigma > 0 {
-		if err := r.device.on(func(dev backend.Device) error {
+		if err := r.device.On(func(dev backend.Device) error {
 			return degradation.AddNoise(dev, &given, r.seed(index), float32(sigma))
 		}); err != nil {
 			return d, err
@@ -160,7 +161,7 @@ func (r *comparison) degrade(ctx context.Context, index int, s source, sigma flo
 	}
 	if size := d.mask.Bounds().Size(); size.X != given.Width || size.Y != given.Height {
 		return d, fmt.Errorf("the mask %s has %d×%d pixels and the image %d×%d; give one of its size, or --missing SHARE",
-			name(r.flags.maskFile), size.X, size.Y, given.Width, given.Height)
+			message.FileName(r.flags.maskFile), size.X, size.Y, given.Width, given.Height)
 	}
 	for i := range given.Pix {
 		if d.mask.Pix[i%len(d.mask.Pix)] != 0 {

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/cmd/restore/internal/build"
+	"github.com/averaged/imaging/cmd/restore/internal/devices"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/restore"
@@ -20,9 +22,9 @@ import (
 type infoRecord struct {
 	Schema  int    `json:"schema"`
 	Command string `json:"command"`
-	build
-	CPU     cpuInfo  `json:"cpu"`
-	Devices []device `json:"devices"`
+	build.Info
+	CPU     cpuInfo          `json:"cpu"`
+	Devices []devices.Device `json:"devices"`
 	// NoCUDA says why a program with CUDA support found no card.
 	NoCUDA string `json:"no_cuda,omitempty"`
 	// NoVulkan says why no device was found by Vulkan.
@@ -46,39 +48,6 @@ type weightsInfo struct {
 	Data string `json:"data"`
 	// Certificate is what is proven of it, in a line.
 	Certificate string `json:"certificate"`
-}
-
-type device struct {
-	Name    string `json:"name"`
-	Model   string `json:"model"`
-	Threads int    `json:"threads"`
-	Memory  int64  `json:"memory_limit"` // bytes; 0: no limit of its own
-	// Capability is the compute capability of a CUDA card.
-	Capability string `json:"capability,omitempty"`
-	// Of a Vulkan device: what it is, its driver, the version of Vulkan, what its shaders compute with,
-	// whether its results are those of the processor, and if not what was found.
-	Kind      string   `json:"kind,omitempty"`
-	Driver    string   `json:"driver,omitempty"`
-	Vulkan    string   `json:"vulkan,omitempty"`
-	Abilities []string `json:"abilities,omitempty"`
-	Works     *bool    `json:"works,omitempty"`
-	Failure   string   `json:"failure,omitempty"`
-}
-
-// about describes the device in a line.
-func (d device) about() string {
-	if d.Works != nil {
-		passed := "its results are those of the processor"
-		if !*d.Works {
-			passed = "not used: " + d.Failure
-		}
-		return fmt.Sprintf("%s: %s, %s, %.1f GiB, Vulkan %s with %s, driver %s; %s",
-			d.Name, oneLine(d.Model), d.Kind, float64(d.Memory)/(1<<30), d.Vulkan, strings.Join(d.Abilities, ", "), oneLine(d.Driver), passed)
-	}
-	if d.Capability != "" {
-		return fmt.Sprintf("%s: %s, %.1f GiB, compute capability %s", d.Name, d.Model, float64(d.Memory)/(1<<30), d.Capability)
-	}
-	return fmt.Sprintf("%s: %s, %d threads", d.Name, d.Model, d.Threads)
 }
 
 type methodInfo struct {
@@ -117,7 +86,7 @@ The environment variable ` + cpu.InstructionSetVariable + ` chooses another inst
 			}
 			a.result("restore   %s, %s, %s/%s", rec.Version, rec.Go, rec.OS, rec.Arch)
 			for _, d := range rec.Devices {
-				a.result("device    %s", d.about())
+				a.result("device    %s", d.About())
 			}
 			if rec.NoCUDA != "" {
 				a.result("CUDA      %s", rec.NoCUDA)
@@ -156,14 +125,14 @@ func gatherInfo(ctx context.Context) (*infoRecord, error) {
 	defer dev.Close() // its only error would be of work that has been waited for
 	d := dev.Description()
 	rec := &infoRecord{
-		Schema: schema, Command: "info", build: thisBuild(), CPU: cpuLevels(d.Model),
-		Devices: []device{{Name: d.Name, Model: d.Model, Threads: d.Threads, Memory: d.Memory}},
+		Schema: schema, Command: "info", Info: build.This(), CPU: cpuLevels(d.Model),
+		Devices: []devices.Device{{Name: d.Name, Model: d.Model, Threads: d.Threads, Memory: d.Memory}},
 		Weights: []weightsInfo{}, MissingWeights: missingNetworks(),
 		DefaultMethod: defaultMethod(), DefaultPrior: defaultPrior(),
 	}
-	found, missing := cudaDevices()
+	found, missing := devices.CUDA()
 	rec.Devices, rec.NoCUDA = append(rec.Devices, found...), missing
-	found, missing = vulkanDevices()
+	found, missing = devices.Vulkan()
 	rec.Devices, rec.NoVulkan = append(rec.Devices, found...), missing
 	for _, m := range restore.Methods() {
 		about := methodInfo{

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 )
@@ -41,7 +42,7 @@ largest weight is white; .pfm holds the exact weights, which sum to 1.
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("kernel: unknown shape %q; %sthere is: motion, gaussian, disk, box, shake, turn, estimate", oneLine(args[0]), didYouMean(args[0], commandNames(c)))
+				return usagef("kernel: unknown shape %q; %sthere is: motion, gaussian, disk, box, shake, turn, estimate", message.OneLine(args[0]), didYouMean(args[0], commandNames(c)))
 			}
 			return usagef("kernel needs a shape: motion, gaussian, disk, box, shake or turn; or estimate")
 		},
@@ -128,11 +129,11 @@ func (a *app) writeKernel(c *cobra.Command, shape string, k deblur.Kernel, outpu
 			Schema: schema, Command: "kernel", Shape: shape, Output: output, Width: k.W, Height: k.H,
 			Exact: exactNames("output", output),
 		})
-	case a.quiet:
-	case output == standardStream:
-		a.note("%s kernel, %d×%d", shape, k.W, k.H)
+	case a.Quiet:
+	case output == message.StandardStream:
+		a.Note("%s kernel, %d×%d", shape, k.W, k.H)
 	default:
-		a.result("%s: %s kernel, %d×%d", oneLine(output), shape, k.W, k.H)
+		a.result("%s: %s kernel, %d×%d", message.OneLine(output), shape, k.W, k.H)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
@@ -83,7 +84,7 @@ func kernelSizeOption(size int) (restore.Option, error) {
 
 // tellKernel says what was found, in a line, and what is doubtful of it.
 func (a *app) tellKernel(input string, r *restore.KernelReport) {
-	a.remark(input, "kernel estimated: %s", r)
+	a.Remark(input, "kernel estimated: %s", r)
 	a.remarkDoubts(input, r.Doubts)
 }
 
@@ -155,13 +156,13 @@ writes a sheet of kernels, and prints the --kernel-grid for it. 'restore deblur'
 			case a.json:
 				return a.printJSON(kernelRecord{
 					Schema: schema, Command: "kernel", Shape: "estimate", Output: output, Width: w, Height: h, Rows: info.Rows, Columns: info.Columns,
-					Input: args[0], Estimate: info, Notes: a.notes, Exact: exactNames("output", output, "input", args[0]),
+					Input: args[0], Estimate: info, Notes: a.Notes, Exact: exactNames("output", output, "input", args[0]),
 				})
-			case a.quiet:
-			case output == standardStream:
-				a.note("%s", found)
+			case a.Quiet:
+			case output == message.StandardStream:
+				a.Note("%s", found)
 			default:
-				a.result("%s: %s", oneLine(output), found)
+				a.result("%s: %s", message.OneLine(output), found)
 			}
 			return nil
 		},
@@ -180,18 +181,18 @@ func (a *app) kernelWriting(flag, output string, force bool) (imagefile.WriteOpt
 	if err := a.refuseTerminal(output); err != nil {
 		return opt, err
 	}
-	if output == standardStream {
+	if output == message.StandardStream {
 		return opt, nil
 	}
 	if isFolder(output) {
-		return opt, usagef("%s %s: it is a folder; a file name is needed", flag, oneLine(output))
+		return opt, usagef("%s %s: it is a folder; a file name is needed", flag, message.OneLine(output))
 	}
 	format, err := outputFormat(flag, output, opt.Format)
 	if err != nil {
 		return opt, err
 	}
 	if format == imagefile.JPEG || format == imagefile.BMP {
-		return opt, usagef("%s %s: %s has 8 bits, too few for a kernel; use .png, .tif or .pfm", flag, oneLine(output), format)
+		return opt, usagef("%s %s: %s has 8 bits, too few for a kernel; use .png, .tif or .pfm", flag, message.OneLine(output), format)
 	}
 	opt.Format = format
 	return opt, nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 )
@@ -64,11 +65,11 @@ func (a *app) kernelTurn() *cobra.Command {
 					Schema: schema, Command: "kernel", Shape: "turn", Output: output, Width: sheet.Width, Height: sheet.Height,
 					Rows: g.Rows, Columns: g.Columns, Exact: exactNames("output", output),
 				})
-			case a.quiet:
-			case output == standardStream:
-				a.note("sheet of a turn, for --kernel-grid %dx%d", g.Rows, g.Columns)
+			case a.Quiet:
+			case output == message.StandardStream:
+				a.Note("sheet of a turn, for --kernel-grid %dx%d", g.Rows, g.Columns)
 			default:
-				a.result("%s: sheet of a turn, for --kernel-grid %dx%d", oneLine(output), g.Rows, g.Columns)
+				a.result("%s: sheet of a turn, for --kernel-grid %dx%d", message.OneLine(output), g.Rows, g.Columns)
 			}
 			return nil
 		},

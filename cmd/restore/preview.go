@@ -124,7 +124,7 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 		img.Pix = slices.Clone(whole.Pix)
 		var out *restore.Planar
 		var report *restore.Report
-		err := b.failover.run(append(slices.Clip(opts), restore.Strength(s)), func(opts []restore.Option) (err error) {
+		err := b.failover.Run(append(slices.Clip(opts), restore.Strength(s)), func(opts []restore.Option) (err error) {
 			out, report, err = asPlanar(r.solve(ctx, img, append([]restore.Option{
 				restore.Progress(func(at backend.Progress) error {
 					bar.Show((float64(i)+at.Fraction)/float64(len(strengths)), at.Residual)
@@ -140,7 +140,7 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 		labels = append(labels, strengthName(s))
 		if o == nil {
 			if report.Network.Adaptation > 0 {
-				a.remark(t.input, "here the strength follows the detail of this part; in the whole image it follows the whole (--adapt=false: neither)")
+				a.Remark(t.input, "here the strength follows the detail of this part; in the whole image it follows the whole (--adapt=false: neither)")
 			}
 			o = outcomeOf(&panels[i+1], report)
 			if !o.Unchanged {

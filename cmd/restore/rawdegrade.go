@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/internal/cameranoise"
 	"github.com/averaged/imaging/internal/degradation"
 	"github.com/averaged/imaging/internal/dng"
@@ -23,7 +24,7 @@ func (a *app) simulateRaw(ctx context.Context, d *degradeFlags, m *imagefile.Ima
 		err = atomicfile.Write(ctx, t.output, d.force, func(w io.Writer) error { return dng.Create(w, photo) })
 	}
 	if err != nil {
-		return nil, "", fileError{outputName(t.output), err}
+		return nil, "", fileError{message.OutputName(t.output), err}
 	}
 	o := &outcome{Width: photo.Width, Height: photo.Height, Channels: 1, Seed: &seed, Camera: cameraInfoOf(c), Seconds: seconds()}
 	return o, fmt.Sprintf("raw photograph, %s, seed %d, %d×%d", describeCamera(c), seed, photo.Width, photo.Height), nil

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/internal/imagefile/atomicfile"
 	"github.com/averaged/imaging/raw"
@@ -118,7 +119,7 @@ func (a *app) restoreRaw(ctx context.Context, r restorer, t task, opts []restore
 		bar := a.newProgress(t.input)
 		defer bar.Clear()
 		bar.Show(0, 0)
-		err = b.failover.on(func(dev backend.Device) (err error) {
+		err = b.failover.On(func(dev backend.Device) (err error) {
 			out, report, err = restore.DenoiseRawFile(ctx, photo, append(slices.Clip(opts), b.ofRaw(img), restore.Device(dev), restore.Progress(func(p backend.Progress) error {
 				bar.Show(p.Fraction, p.Residual)
 				return ctx.Err()
@@ -156,7 +157,7 @@ func (a *app) restoreRaw(ctx context.Context, r restorer, t task, opts []restore
 		}
 	}
 	if report.Raw.Claimed {
-		a.remark(t.input, "the noise could not be measured; it is taken to be what the camera claims")
+		a.Remark(t.input, "the noise could not be measured; it is taken to be what the camera claims")
 	}
 	return o, summaryOfRaw(o, b.strength.factor == 0), nil
 }
@@ -182,7 +183,7 @@ func summaryOfRaw(o *outcome, zero bool) string {
 	}
 	text := fmt.Sprintf("noise of sigma %.4g at middle grey removed from the raw image by %s, %.1f s", o.Sigma, o.Method, o.Seconds)
 	if n := o.Raw.HotPixels; n > 0 {
-		text += fmt.Sprintf("; %s filled", count(n, "hot pixel"))
+		text += fmt.Sprintf("; %s filled", message.Count(n, "hot pixel"))
 	}
 	if o.Network == nil {
 		return text
@@ -196,25 +197,25 @@ func summaryOfRaw(o *outcome, zero bool) string {
 
 // writeRaw writes a raw photograph with another image, or, if the result has the name of a picture, its plain development.
 func (a *app) writeRaw(ctx context.Context, b *batchFlags, t task, photo *raw.File, file *os.File, img *raw.Image) error {
-	if t.output != standardStream && !isRaw(t.output) {
+	if t.output != message.StandardStream && !isRaw(t.output) {
 		m, err := developed(photo, file, img)
 		if err != nil {
 			return fileError{t.input, err}
 		}
 		for _, w := range m.Warnings {
-			a.remark(t.input, "%s", w)
+			a.Remark(t.input, "%s", w)
 		}
 		return a.write(ctx, t.output, m, b.writing.options(m, t.output, b.force))
 	}
 	write := func(w io.Writer) error { return photo.Write(w, img) }
 	var err error
-	if t.output == standardStream {
+	if t.output == message.StandardStream {
 		err = write(a.stdout)
 	} else if err = makeFolder(t.output); err == nil {
 		err = atomicfile.Write(ctx, t.output, b.force, write)
 	}
 	if err != nil {
-		return fileError{outputName(t.output), err}
+		return fileError{message.OutputName(t.output), err}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/internal/htmlreport"
 )
 
@@ -67,16 +68,16 @@ func factsOf(o *outcome) []htmlreport.Fact {
 		say("Strength of the guide", "%.4g", o.Guide.Strength)
 	}
 	if o.Network != nil {
-		say("Weights", "%s, %s", oneLine(o.Network.Name), oneLine(o.Network.Checksum))
+		say("Weights", "%s, %s", message.OneLine(o.Network.Name), message.OneLine(o.Network.Checksum))
 	}
 	if o.Kernel != "" {
-		say("Kernel", "%s", name(o.Kernel))
+		say("Kernel", "%s", message.FileName(o.Kernel))
 	}
 	if o.Boundary != "" {
 		say("Beyond the frame", "%s", o.Boundary)
 	}
 	if o.Mask != "" {
-		say("Mask", "%s", name(o.Mask))
+		say("Mask", "%s", message.FileName(o.Mask))
 	}
 	if o.Factor != 0 {
 		say("Enlarged", "%d times, scaled down by %s", o.Factor, o.Antialias)

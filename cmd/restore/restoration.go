@@ -13,7 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/averaged/imaging/cmd/restore/internal/devices"
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/cmd/restore/internal/terminal"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
@@ -140,7 +142,7 @@ func (r *restoration) settings(a *app, c *cobra.Command) ([]restore.Option, erro
 		return nil, err
 	}
 	if r.side > 0 && !r.isNetwork() {
-		a.remark("", "--tile %s has no effect: total variation is computed for the whole image at once", r.tile)
+		a.Remark("", "--tile %s has no effect: total variation is computed for the whole image at once", r.tile)
 	}
 	var opts []restore.Option
 	if r.strength.factor != 0 { // which leaves raw photographs as they are, and is refused for others
@@ -171,7 +173,7 @@ func tileSide(text string) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > denoise.LargestTile {
-		return 0, usagef("--tile %s: want auto, or a number of pixels from 1 to %d", oneLine(text), denoise.LargestTile)
+		return 0, usagef("--tile %s: want auto, or a number of pixels from 1 to %d", message.OneLine(text), denoise.LargestTile)
 	}
 	return n, nil
 }
@@ -200,7 +202,7 @@ func (r *restoration) checkMethod(c *cobra.Command) error {
 	i := slices.IndexFunc(methods, func(m restore.MethodInfo) bool { return m.Name == r.method })
 	switch {
 	case i < 0 && !slices.Contains(weights.Names(), r.method):
-		return usagef("--%s %s: unknown method; %sthere is: %s", r.flag, oneLine(r.method), didYouMean(r.method, append(namesOf(methods), weights.Names()...)), methodNames())
+		return usagef("--%s %s: unknown method; %sthere is: %s", r.flag, message.OneLine(r.method), didYouMean(r.method, append(namesOf(methods), weights.Names()...)), methodNames())
 	case r.weights == "" && slices.Contains(missingNetworks(), r.method):
 		return usagef("--%s %s: not in this build; %s; or use --%s %s", r.flag, r.method, howToGetResearch, r.flag, r.defaultMethod())
 	case i < 0:
@@ -289,14 +291,14 @@ func readWeights[T any](ctx context.Context, a *app, path string, r reading, of 
 		return weights, fileError{path, err}
 	}
 	for _, note := range notes {
-		a.remark(path, "%s", note)
+		a.Remark(path, "%s", note)
 	}
 	return weights, nil
 }
 
 // batchFlags are the flags of a command that restores many images.
 type batchFlags struct {
-	failover *failover // from the time on when all inputs are known
+	failover *devices.Failover // from the time on when all inputs are known
 	destination
 	reading
 	writing
@@ -360,10 +362,10 @@ func (b *batchFlags) prepare(a *app, c *cobra.Command, args []string) ([]restore
 func readOnce(files ...string) error {
 	found := false
 	for _, f := range files {
-		if f == standardStream && found {
+		if f == message.StandardStream && found {
 			return usagef("- (standard input) can be read once; name a file for the other")
 		}
-		found = found || f == standardStream
+		found = found || f == message.StandardStream
 	}
 	return nil
 }
@@ -373,11 +375,11 @@ func readOnce(files ...string) error {
 func (d *destination) protect(tasks []task, files ...string) error {
 	for _, f := range files {
 		for _, t := range tasks {
-			if f == standardStream && t.input == standardStream {
+			if f == message.StandardStream && t.input == message.StandardStream {
 				return usagef("- (standard input) can be read once; name a file for the other")
 			}
-			if f != "" && t.output != standardStream && (identity(f) == identity(t.output) || sameFile(f, t.output)) {
-				return usagef("%s: the result would take the place of this file, which is read too; write -o to another file", oneLine(f))
+			if f != "" && t.output != message.StandardStream && (identity(f) == identity(t.output) || sameFile(f, t.output)) {
+				return usagef("%s: the result would take the place of this file, which is read too; write -o to another file", message.OneLine(f))
 			}
 		}
 	}

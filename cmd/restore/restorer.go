@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
@@ -94,18 +95,11 @@ func (a *app) restoreAll(c *cobra.Command, r restorer, args []string) error {
 	if a.page, err = b.newPage(a, c, tasks, files); err != nil {
 		return err
 	}
-	dev, err := b.open()
+	b.failover, err = a.start(&b.computing, func(dev backend.Device) ([]restore.Option, func(), error) { return b.use(ctx, a, dev) })
 	if err != nil {
 		return err
 	}
-	b.failover = &failover{
-		app: a, processor: b.openProcessor,
-		load: func(dev backend.Device) ([]restore.Option, func(), error) { return b.use(ctx, a, dev) },
-	}
-	defer b.failover.end()
-	if err := b.failover.begin(dev); err != nil {
-		return err
-	}
+	defer b.failover.End()
 	b.remarkMethod(a)
 	own, err := r.loadOwn(ctx, a)
 	if err != nil {
@@ -155,9 +149,9 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	if scale != nil {
 		a.remarkRange(t.input, scale, opt)
 	}
-	opt.Threads = b.threads
+	opt.Threads = b.Threads
 	if err := imagefile.CheckWrite(m, opt); err != nil {
-		return nil, "", fileError{outputName(t.output), err}
+		return nil, "", fileError{message.OutputName(t.output), err}
 	}
 	if err := a.page.Before(img, m); err != nil {
 		return nil, "", err
@@ -182,7 +176,7 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	}
 	var out *restore.Planar
 	var report *restore.Report
-	err = b.failover.run(opts, func(opts []restore.Option) (err error) {
+	err = b.failover.Run(opts, func(opts []restore.Option) (err error) {
 		out, report, err = asPlanar(r.solve(ctx, img, append([]restore.Option{
 			restore.Progress(func(p backend.Progress) error {
 				bar.Show(p.Fraction, p.Residual)
@@ -247,7 +241,7 @@ func (a *app) noiseOfFound(ctx context.Context, r restorer, m *imagefile.Image, 
 
 // noiseOfWholeOn is noiseOfWhole on the device, or the processor if that fails.
 func (b *batchFlags) noiseOfWholeOn(ctx context.Context, r restorer, m *imagefile.Image, opts []restore.Option) (noise *restore.NoiseEstimate, err error) {
-	err = b.failover.run(opts, func(opts []restore.Option) (err error) {
+	err = b.failover.Run(opts, func(opts []restore.Option) (err error) {
 		noise, err = r.noiseOfWhole(ctx, m, opts)
 		return err
 	})

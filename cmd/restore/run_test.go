@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/internal/imagefile"
 )
 
@@ -200,7 +201,7 @@ func TestHelp(t *testing.T) {
 }
 
 func TestEveryCommandIsExplained(t *testing.T) {
-	root := (&app{stdin: strings.NewReader(""), stdout: &resultStream{w: io.Discard}, stderr: io.Discard}).rootCommand()
+	root := (&app{Printer: message.Printer{Stderr: io.Discard}, stdin: strings.NewReader(""), stdout: &resultStream{w: io.Discard}}).rootCommand()
 	for _, c := range root.Commands() {
 		require.NotEmpty(t, c.Short, c.Name())
 		require.NotContains(t, c.Short, "\n")

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
@@ -57,7 +58,7 @@ var doubtFlags = map[restore.DoubtKind]string{
 
 func (a *app) remarkDoubts(input string, doubts []restore.Doubt) {
 	for _, doubt := range doubts {
-		a.remark(input, "%s%s", doubt, doubtFlags[doubt.Kind])
+		a.Remark(input, "%s%s", doubt, doubtFlags[doubt.Kind])
 	}
 }
 
@@ -65,32 +66,32 @@ func (a *app) remarkDoubts(input string, doubts []restore.Doubt) {
 func (a *app) remarkRun(input string, r *restore.Report) {
 	a.remarkDoubts(input, r.Doubts)
 	if r.Noise.Impulses > 0 {
-		a.remark(input, "%.2g %% of the samples were hot pixels, or salt and pepper, and were filled from their neighbours", 100*r.Noise.Impulses)
+		a.Remark(input, "%.2g %% of the samples were hot pixels, or salt and pepper, and were filled from their neighbours", 100*r.Noise.Impulses)
 	}
 	if e := r.Noise.Estimate; e != nil {
 		if e.Reliable && e.Note != "" {
-			a.remark(input, "sigma: %s", e.Note)
+			a.Remark(input, "sigma: %s", e.Note)
 		}
 		if m := e.Levels; m != nil {
-			a.detail("%s: noise levels from %.3g to %.3g, where 1 is white, half of the squares below %.3g", name(input), m.Quantile(0), m.Max(), m.Quantile(0.5))
+			a.Detail("%s: noise levels from %.3g to %.3g, where 1 is white, half of the squares below %.3g", message.FileName(input), m.Quantile(0), m.Max(), m.Quantile(0.5))
 		}
 	}
 	switch {
 	case r.Iteration.Converged:
 	case r.Iteration.Count == 0:
-		a.remark(input, "the root mean square error of the result may be %.2g, above the tolerance of %.2g; float32 cannot do better", r.Iteration.Residual, r.Iteration.Tolerance)
+		a.Remark(input, "the root mean square error of the result may be %.2g, above the tolerance of %.2g; float32 cannot do better", r.Iteration.Residual, r.Iteration.Tolerance)
 	default:
-		a.remark(input, "stopped after %d iterations at a residual of %.2g, above the tolerance of %.2g; --iterations N allows more, --tolerance T accepts more",
+		a.Remark(input, "stopped after %d iterations at a residual of %.2g, above the tolerance of %.2g; --iterations N allows more, --tolerance T accepts more",
 			r.Iteration.Count, r.Iteration.Residual, r.Iteration.Tolerance)
 	}
 	if r.Network.Certificate != nil {
 		for _, w := range r.Network.Certificate.Wrappers {
-			a.detail("%s: %s", name(input), w.Name)
+			a.Detail("%s: %s", message.FileName(input), w.Name)
 		}
 	}
 	if r.Iteration.Run != nil {
 		for _, line := range lines(r.Iteration.Run.Certificate.String()) {
-			a.detail("%s: %s", name(input), line)
+			a.Detail("%s: %s", message.FileName(input), line)
 		}
 	}
 }
@@ -194,14 +195,14 @@ func (b *batchFlags) remarkMethod(a *app) {
 	case b.network == nil:
 	case b.flag == selectPrior:
 		if certificate := b.network.Certificate(); !certificate.Proven {
-			a.remark(b.source(), "convergence is not guaranteed: %s", certificate.Reason)
+			a.Remark(b.source(), "convergence is not guaranteed: %s", certificate.Reason)
 		}
 	default:
 		if b.iterations > 0 {
-			a.remark("", "--iterations has no effect: %s is applied once", b.method)
+			a.Remark("", "--iterations has no effect: %s is applied once", b.method)
 		}
 		if b.tolerance > 0 && b.method != rungekutta.BackwardEuler().Name {
-			a.remark("", "--tolerance has no effect: %s is computed by a formula", b.method)
+			a.Remark("", "--tolerance has no effect: %s is computed by a formula", b.method)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/internal/imagefile/atomicfile"
 	"github.com/averaged/imaging/train"
 )
@@ -21,11 +22,11 @@ func checkRunFolder(folder string) error {
 		return err
 	}
 	if exists(filepath.Join(folder, train.ConfigFile)) {
-		return usagef("%s holds a run already; --resume continues it, or take another folder", oneLine(folder))
+		return usagef("%s holds a run already; --resume continues it, or take another folder", message.OneLine(folder))
 	}
 	for _, file := range []string{commandFile, curvesFile, train.WeightsFile} {
 		if path := filepath.Join(folder, file); exists(path) {
-			return usagef("%s exists already; take another folder", oneLine(path))
+			return usagef("%s exists already; take another folder", message.OneLine(path))
 		}
 	}
 	return nil
@@ -34,7 +35,7 @@ func checkRunFolder(folder string) error {
 // checkFolder refuses a file in place of a folder that is to be made.
 func checkFolder(folder string) error {
 	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
-		return usagef("-o %s: is a file; a run needs a folder", oneLine(folder))
+		return usagef("-o %s: is a file; a run needs a folder", message.OneLine(folder))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/internal/curves"
 	"github.com/averaged/imaging/train"
 )
@@ -90,7 +91,7 @@ func (a *app) testRange(c *cobra.Command, t *training) error {
 			return fileError{path, errors.New("exists already; --force overwrites it")}
 		}
 	}
-	dev, err := t.open()
+	dev, err := a.open(&t.computing)
 	if err != nil {
 		return err
 	}
@@ -99,7 +100,7 @@ func (a *app) testRange(c *cobra.Command, t *training) error {
 	if err != nil {
 		return err
 	}
-	a.note("%s with learning rates from %g to %g", count(iterations, "iteration"), t.rangeTest.low, t.rangeTest.high)
+	a.Note("%s with learning rates from %g to %g", message.Count(iterations, "iteration"), t.rangeTest.low, t.rangeTest.high)
 	began := time.Now()
 	report, err := train.RangeTest(ctx, dev, config, set, t.rangeTest.low, t.rangeTest.high, iterations)
 	if err != nil {
@@ -135,15 +136,15 @@ func (a *app) printRange(config train.Config, r train.RangeReport, path string, 
 	a.result("minimum learning rate %.3g", r.Minimum)
 	a.result("maximum learning rate %.3g", r.Maximum)
 	if path != "" {
-		a.result("%s", oneLine(path))
+		a.result("%s", message.OneLine(path))
 	}
 	if !r.Diverged {
-		a.note("note: the loss did not rise far by the end of the range: larger learning rates may do too")
+		a.Note("note: the loss did not rise far by the end of the range: larger learning rates may do too")
 	}
 	advice := fmt.Sprintf("%.3g", r.Maximum)
 	if config.Schedule.Name == train.PiecewiseLinear {
 		advice = fmt.Sprintf("%.3g..%.3g", r.Minimum, r.Maximum)
 	}
-	a.note("train with --learning-rate %s", advice)
+	a.Note("train with --learning-rate %s", advice)
 	return nil
 }

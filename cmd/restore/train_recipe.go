@@ -10,11 +10,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/train"
 	"github.com/averaged/imaging/weights"
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // recipeFlags are the flags about what is trained and how: all that ends up in a
@@ -157,7 +159,7 @@ func (r *recipeFlags) rangeTesting() bool { return r.flags.Changed("range-test")
 func (r *recipeFlags) useMethod(config *train.Config, fromRecipe bool) error {
 	words := newChoice(trainable()...)
 	if err := words.Set(r.method); err != nil {
-		return usagef("--method %s: there is no training for it; %v", oneLine(r.method), err)
+		return usagef("--method %s: there is no training for it; %v", message.OneLine(r.method), err)
 	}
 	switch {
 	case r.method == weights.FamilyDnCNN:
@@ -226,10 +228,10 @@ func (r *recipeFlags) applySet(config train.Config) (train.Config, error) {
 	for _, s := range r.set {
 		key, value, ok := strings.Cut(s, "=")
 		if !ok || key == "" {
-			return config, usagef("--set %s: want KEY=VALUE, as in augment=false", oneLine(s))
+			return config, usagef("--set %s: want KEY=VALUE, as in augment=false", message.OneLine(s))
 		}
 		if err := setField(object, strings.Split(key, "."), value); err != nil {
-			return config, usagef("--set %s: %w", oneLine(s), err)
+			return config, usagef("--set %s: %w", message.OneLine(s), err)
 		}
 	}
 	if text, err = json.Marshal(object); err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/cmd/restore/internal/terminal"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/curves"
@@ -69,7 +70,7 @@ func (a *app) finishTraining(ctx context.Context, t *training, run *train.Run) (
 				if err := drawCurves(t.run, t.Name, config); err != nil && !undrawn {
 					undrawn = true
 					bar.Clear()
-					a.note("note: %v", err)
+					a.Note("note: %v", err)
 				}
 			}
 		}
@@ -114,11 +115,11 @@ func (a *app) interruptedTraining(ctx context.Context, t *training, run *train.R
 	if errors.As(err, &parts) {
 		for _, e := range parts.Unwrap() {
 			if !errors.Is(e, ctx.Err()) {
-				a.fail(trainingError(context.WithoutCancel(ctx), t.run, fmt.Errorf("no checkpoint could be written; the one before is still there: %w", e)).Error())
+				a.Fail(trainingError(context.WithoutCancel(ctx), t.run, fmt.Errorf("no checkpoint could be written; the one before is still there: %w", e)).Error())
 			}
 		}
 	}
-	a.note("stopped after iteration %d of %d; 'restore train --resume -o %s' continues", run.Iteration(), run.Config().Iterations, quoted(t.run))
+	a.Note("stopped after iteration %d of %d; 'restore train --resume -o %s' continues", run.Iteration(), run.Config().Iterations, message.Quoted(t.run))
 	return ctx.Err()
 }
 
@@ -130,7 +131,7 @@ func (a *app) reportTraining(t *training, p train.Step, bar *terminal.Bar) error
 	switch {
 	case a.json:
 		return a.printJSON(trainRecord{schema, "train", t.run, p.Iterations, number(p.Remaining.Seconds()), m})
-	case a.quiet || watched && !a.verbose && len(m.Validation) == 0 && p.Iteration < p.Iterations:
+	case a.Quiet || watched && !a.Verbose && len(m.Validation) == 0 && p.Iteration < p.Iterations:
 		return nil
 	}
 	bar.Clear()
@@ -154,7 +155,7 @@ func reportLine(p train.Step) string {
 		for _, b := range m.Blocks {
 			least, most, steps = min(least, b.Norm), max(most, b.Norm), steps+b.Steps
 		}
-		parts = append(parts, fmt.Sprintf("norms %.2f to %.2f, %s", least, most, count(steps, "step")))
+		parts = append(parts, fmt.Sprintf("norms %.2f to %.2f, %s", least, most, message.Count(steps, "step")))
 	}
 	for _, v := range m.Validation {
 		parts = append(parts, fmt.Sprintf("validation %.2f dB (sigma %.4g)", v.PSNR, v.Sigma))
@@ -176,14 +177,14 @@ func (a *app) reportTrained(t *training, run *train.Run, path string, c denoise.
 		}
 		return a.printJSON(rec)
 	}
-	if a.quiet {
+	if a.Quiet {
 		return nil
 	}
-	a.result("%s: %s", oneLine(path), certificateSummary(c))
-	a.result("%s", oneLine(filepath.Join(t.run, curvesFile)))
+	a.result("%s: %s", message.OneLine(path), certificateSummary(c))
+	a.result("%s", message.OneLine(filepath.Join(t.run, curvesFile)))
 	if averaged {
 		for _, line := range lines(c.String()) {
-			a.detail("%s: %s", name(path), line)
+			a.Detail("%s: %s", message.FileName(path), line)
 		}
 	}
 	return nil
@@ -205,7 +206,7 @@ func certificateSummary(c denoise.Certificate) string {
 	case c.Proven:
 		claim = "proven to be nonexpansive"
 	}
-	return fmt.Sprintf("%s; %s in %s, norms at most %.4g", claim, count(steps, "step"), count(len(c.Blocks), "block"), norm)
+	return fmt.Sprintf("%s; %s in %s, norms at most %.4g", claim, message.Count(steps, "step"), message.Count(len(c.Blocks), "block"), norm)
 }
 
 // drawCurves draws the metrics of a run.

@@ -107,7 +107,7 @@ func (u *upscaler) frame(input string, m *imagefile.Image) (err error) {
 	}
 	m.Pix = make([]float32, m.Channels*m.Width*m.Height)
 	if m.Alpha != nil {
-		m.Alpha, err = imageplanes.EnlargeAlpha(m.Alpha, h, w, u.times, u.threads)
+		m.Alpha, err = imageplanes.EnlargeAlpha(m.Alpha, h, w, u.times, u.Threads)
 	}
 	return err
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 )
 
 const (
@@ -74,5 +76,5 @@ func TestFlagsAreGrouped(t *testing.T) {
 			}
 		}
 	}
-	every((&app{stdin: strings.NewReader(""), stdout: &resultStream{w: io.Discard}, stderr: io.Discard}).rootCommand())
+	every((&app{Printer: message.Printer{Stderr: io.Discard}, stdin: strings.NewReader(""), stdout: &resultStream{w: io.Discard}}).rootCommand())
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/raw"
@@ -48,7 +49,7 @@ func (r *restoration) use(ctx context.Context, a *app, dev backend.Device) (opts
 		return nil, nil, fileError{source, err}
 	}
 	if r.method != "" && r.method != method {
-		return nil, nil, usagef("--%s %s: the network in %s is of method %s; give that, or leave --%s out", r.flag, r.method, name(source), method, r.flag)
+		return nil, nil, usagef("--%s %s: the network in %s is of method %s; give that, or leave --%s out", r.flag, r.method, message.FileName(source), method, r.flag)
 	}
 	r.method = method
 	options := []denoise.Option{denoise.Tile(r.side), denoise.WorkLimit(r.maxWork)}
@@ -60,7 +61,7 @@ func (r *restoration) use(ctx context.Context, a *app, dev backend.Device) (opts
 	}
 	loaded := func() {}
 	if r.prove || !f.IsEmbedded() {
-		loaded = a.whileLong(name(source) + ": its certificate is being proven, which takes long with large filters")
+		loaded = a.whileLong(message.FileName(source) + ": its certificate is being proven, which takes long with large filters")
 	}
 	beside := r.beginOthers(ctx, dev, options)
 	r.network, err = denoise.Load(ctx, dev, f, options...)
@@ -74,10 +75,10 @@ func (r *restoration) use(ctx context.Context, a *app, dev backend.Device) (opts
 		return nil, nil, fileError{source, err}
 	}
 	if len(card.Certificate) == 0 && r.network.Certificate().Proven {
-		a.note("note: %s: its certificate was %s", name(source), r.network.Certificate().Origin)
+		a.Note("note: %s: its certificate was %s", message.FileName(source), r.network.Certificate().Origin)
 	}
 	if w := r.network.Work(); w.Time() > announced {
-		a.note("note: %s: the network takes about %s for a megapixel on one core of a processor", name(source), w.InWords())
+		a.Note("note: %s: the network takes about %s for a megapixel on one core of a processor", message.FileName(source), w.InWords())
 	}
 	if othersErr != nil {
 		r.network.Free()
@@ -93,7 +94,7 @@ func (r *restoration) use(ctx context.Context, a *app, dev backend.Device) (opts
 			continue
 		}
 		for _, line := range lines(n.network.Certificate().String()) {
-			a.detail("%s: %s", name(n.source), line)
+			a.Detail("%s: %s", message.FileName(n.source), line)
 		}
 	}
 	opts = []restore.Option{restore.Network(r.network)}
