@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 )
 
 // restoreOne restores the input of a task and writes the result. It returns what
 // to say of it, for --json and for people.
-type restoreOne func(ctx context.Context, index int, t task) (*outcome, string, error)
+type restoreOne func(ctx context.Context, index int, t task) (*record.Outcome, string, error)
 
 // batch runs the tasks one after another: each uses all processors. One that
 // fails does not stop the others, but an interrupt does.
@@ -38,7 +39,7 @@ func (a *app) batch(ctx context.Context, command string, tasks []task, one resto
 		if len(tasks) > 1 {
 			a.position = fmt.Sprintf("%d of %d: ", i+1, len(tasks))
 		}
-		rec := record{Schema: schema, Command: command, Input: t.input, Output: t.output}
+		rec := record.Input{Schema: record.Schema, Command: command, Input: t.input, Output: t.output}
 		text, err := "", t.err
 		switch {
 		case t.exists:
@@ -50,7 +51,7 @@ func (a *app) batch(ctx context.Context, command string, tasks []task, one resto
 			rec.Skipped = true
 			a.Remark(t.input, "skipped, it %s", t.unfit)
 		case err == nil:
-			rec.outcome, text, err = one(ctx, i, t)
+			rec.Outcome, text, err = one(ctx, i, t)
 		}
 		if ctx.Err() != nil && err != nil {
 			return interrupted()
@@ -60,7 +61,7 @@ func (a *app) batch(ctx context.Context, command string, tasks []task, one resto
 			return a.stdout.err // told once, by run
 		case err != nil:
 			failed++
-			rec.outcome, rec.Error = nil, a.failTask(t, err)
+			rec.Outcome, rec.Error = nil, a.failTask(t, err)
 		case !rec.Skipped:
 			done++
 		}
@@ -104,17 +105,17 @@ func (a *app) failTask(t task, err error) string {
 
 // report prints what became of a task: JSON, or a line for people, which goes to
 // standard error where standard output carries the image.
-func (a *app) report(rec record, t task, said string) error {
+func (a *app) report(rec record.Input, t task, said string) error {
 	text := fmt.Sprintf("%s%s -> %s: %s", a.position, message.FileName(t.input), message.OutputName(t.output), said)
-	rec.Exact = exactNames("input", t.input, "output", t.output)
-	if o := rec.outcome; o != nil {
-		rec.Exact = exactNames("input", t.input, "output", t.output, "kernel", o.Kernel, "mask", o.Mask)
+	rec.Exact = record.ExactNames("input", t.input, "output", t.output)
+	if o := rec.Outcome; o != nil {
+		rec.Exact = record.ExactNames("input", t.input, "output", t.output, "kernel", o.Kernel, "mask", o.Mask)
 	}
 	a.enter(rec, said)
 	switch {
 	case a.json:
 		return a.printJSON(rec)
-	case rec.outcome == nil || a.Quiet:
+	case rec.Outcome == nil || a.Quiet:
 	case t.output == message.StandardStream:
 		a.Note("%s", text)
 	default:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/restore"
@@ -17,45 +18,45 @@ import (
 
 // checkRecord is the JSON object of check.
 type checkRecord struct {
-	Schema      int             `json:"schema"`
-	Command     string          `json:"command"`
-	Input       string          `json:"input,omitempty"`
-	Method      string          `json:"method"`
-	Denoiser    []string        `json:"denoiser"` // the prior's certificate, line by line
-	Network     *checkedNetwork `json:"network,omitempty"`
-	Certificate *certificate    `json:"certificate"`
-	Rows        []checkRow      `json:"rows,omitempty"`
-	Expansion   number          `json:"expansion"`
-	Holds       bool            `json:"holds"`
-	ExactOnly   bool            `json:"exact_arithmetic_only"`
-	Violations  []string        `json:"violations"`
-	Exact       names           `json:"names_base64,omitempty"`
+	Schema      int                 `json:"schema"`
+	Command     string              `json:"command"`
+	Input       string              `json:"input,omitempty"`
+	Method      string              `json:"method"`
+	Denoiser    []string            `json:"denoiser"` // the prior's certificate, line by line
+	Network     *checkedNetwork     `json:"network,omitempty"`
+	Certificate *record.Certificate `json:"certificate"`
+	Rows        []checkRow          `json:"rows,omitempty"`
+	Expansion   record.Number       `json:"expansion"`
+	Holds       bool                `json:"holds"`
+	ExactOnly   bool                `json:"exact_arithmetic_only"`
+	Violations  []string            `json:"violations"`
+	Exact       record.Names        `json:"names_base64,omitempty"`
 }
 
 // checkedNetwork is what was found of a network.
 type checkedNetwork struct {
-	*networkInfo
+	*record.Network
 	Certificate *denoise.Certificate `json:"certificate"`
 	// Rounding bounds what float32 adds to an image in [0, 1], and Measured is what it added to one,
 	// both root mean squares; null where they are not known.
-	Rounding number    `json:"rounding"`
-	Measured number    `json:"rounding_measured"`
-	Attack   attacked  `json:"attack"`
-	Repeated *repeated `json:"repeated,omitempty"`
+	Rounding record.Number `json:"rounding"`
+	Measured record.Number `json:"rounding_measured"`
+	Attack   attacked      `json:"attack"`
+	Repeated *repeated     `json:"repeated,omitempty"`
 }
 
 // attacked is the pair of images that the attack found.
 type attacked struct {
-	Width       int    `json:"width"`
-	Height      int    `json:"height"`
-	Channels    int    `json:"channels"`
-	Constant    number `json:"constant"`   // α, 1 where nothing is proven
-	Ratio       number `json:"ratio"`      // ‖T(x) − T(y)‖/‖x − y‖, where Φ = (1−α)·id + α·T
-	Rounding    number `json:"rounding"`   // how much of it may be rounding
-	Separation  number `json:"separation"` // root mean square
-	Evaluations int    `json:"evaluations"`
-	NotFinite   bool   `json:"not_finite,omitempty"`
-	Gradients   bool   `json:"gradients"`
+	Width       int           `json:"width"`
+	Height      int           `json:"height"`
+	Channels    int           `json:"channels"`
+	Constant    record.Number `json:"constant"`   // α, 1 where nothing is proven
+	Ratio       record.Number `json:"ratio"`      // ‖T(x) − T(y)‖/‖x − y‖, where Φ = (1−α)·id + α·T
+	Rounding    record.Number `json:"rounding"`   // how much of it may be rounding
+	Separation  record.Number `json:"separation"` // root mean square
+	Evaluations int           `json:"evaluations"`
+	NotFinite   bool          `json:"not_finite,omitempty"`
+	Gradients   bool          `json:"gradients"`
 }
 
 // repeated is the prior applied to the image again and again.
@@ -65,16 +66,16 @@ type repeated struct {
 }
 
 type repetition struct {
-	Iteration int    `json:"iteration"`
-	Residual  number `json:"residual"`
-	Bound     number `json:"bound"` // null where nothing is proven
+	Iteration int           `json:"iteration"`
+	Residual  record.Number `json:"residual"`
+	Bound     record.Number `json:"bound"` // null where nothing is proven
 }
 
 type checkRow struct {
-	Iteration int       `json:"iteration"`
-	Residuals [2]number `json:"residuals"`
-	Bound     number    `json:"bound"`
-	Distance  number    `json:"distance"`
+	Iteration int              `json:"iteration"`
+	Residuals [2]record.Number `json:"residuals"`
+	Bound     record.Number    `json:"bound"`
+	Distance  record.Number    `json:"distance"`
 }
 
 func (a *app) checkCommand() *cobra.Command {
@@ -209,20 +210,20 @@ func judge(r *restore.CheckReport) error {
 	return fmt.Errorf("check: %d claims are contradicted, the first: %s", len(r.Violations), r.Violations[0])
 }
 
-func (a *app) printCheck(path string, r *restore.CheckReport, network *networkInfo) error {
+func (a *app) printCheck(path string, r *restore.CheckReport, network *record.Network) error {
 	if a.json {
 		rec := checkRecord{
-			Schema: schema, Command: "check", Input: path, Method: r.Method,
+			Schema: record.Schema, Command: "check", Input: path, Method: r.Method,
 			Denoiser:    lines(r.Denoiser),
 			Network:     checkedNetworkOf(r, network),
 			Certificate: checkedCertificateOf(r),
-			Expansion:   number(r.Expansion), Holds: r.Holds, ExactOnly: r.ExactOnly(), Violations: append([]string{}, r.Violations...),
-			Exact: exactNames("input", path),
+			Expansion:   record.Number(r.Expansion), Holds: r.Holds, ExactOnly: r.ExactOnly(), Violations: append([]string{}, r.Violations...),
+			Exact: record.ExactNames("input", path),
 		}
 		for _, row := range r.Rows {
 			rec.Rows = append(rec.Rows, checkRow{
-				Iteration: row.Iteration, Residuals: [2]number{number(row.Residuals[0]), number(row.Residuals[1])},
-				Bound: number(row.Bound), Distance: number(row.Distance),
+				Iteration: row.Iteration, Residuals: [2]record.Number{record.Number(row.Residuals[0]), record.Number(row.Residuals[1])},
+				Bound: record.Number(row.Bound), Distance: record.Number(row.Distance),
 			})
 		}
 		return a.printJSON(rec)
@@ -358,30 +359,30 @@ func bound(v float64) string {
 	return fmt.Sprintf("%.6g", v)
 }
 
-func checkedCertificateOf(r *restore.CheckReport) *certificate {
-	c := iterationCertificateOf(r.Certificate)
-	c.Rounding, c.ProvenResidual = number(r.Rounding), number(r.Floor)
+func checkedCertificateOf(r *restore.CheckReport) *record.Certificate {
+	c := record.IterationCertificate(r.Certificate)
+	c.Rounding, c.ProvenResidual = record.Number(r.Rounding), record.Number(r.Floor)
 	c.RoundingCovered = r.Floor < 1
 	return c
 }
 
-func checkedNetworkOf(r *restore.CheckReport, network *networkInfo) *checkedNetwork {
+func checkedNetworkOf(r *restore.CheckReport, network *record.Network) *checkedNetwork {
 	if network == nil || r.Network == nil || r.Attack == nil {
 		return nil
 	}
 	c := &checkedNetwork{
-		networkInfo: network, Certificate: r.Network,
-		Rounding: number(r.NetworkRounding), Measured: number(r.MeasuredRounding),
+		Network: network, Certificate: r.Network,
+		Rounding: record.Number(r.NetworkRounding), Measured: record.Number(r.MeasuredRounding),
 		Attack: attacked{
 			Width: r.AttackShape.W, Height: r.AttackShape.H, Channels: r.AttackShape.C,
-			Constant: number(r.Attack.Constant), Ratio: number(r.Attack.Ratio), Rounding: number(r.Attack.Rounding), Separation: number(r.Attack.Separation),
+			Constant: record.Number(r.Attack.Constant), Ratio: record.Number(r.Attack.Ratio), Rounding: record.Number(r.Attack.Rounding), Separation: record.Number(r.Attack.Separation),
 			Evaluations: r.Attack.Evaluations, Gradients: r.Attack.Gradients, NotFinite: r.Attack.NotFinite,
 		},
 	}
 	if r.Repeated != nil {
 		c.Repeated = &repeated{Rows: []repetition{}, Diverged: r.Repeated.Diverged}
 		for _, row := range r.Repeated.Rows {
-			c.Repeated.Rows = append(c.Repeated.Rows, repetition{row.Iteration + 1, number(row.Residual), number(row.Bound)})
+			c.Repeated.Rows = append(c.Repeated.Rows, repetition{row.Iteration + 1, record.Number(row.Residual), record.Number(row.Bound)})
 		}
 	}
 	return c

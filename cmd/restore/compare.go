@@ -9,24 +9,25 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/internal/quality"
 )
 
 // compareRecord is the JSON object of compare.
 type compareRecord struct {
-	Schema    int    `json:"schema"`
-	Command   string `json:"command"`
-	Reference string `json:"reference"`
-	Image     string `json:"image"`
-	Width     int    `json:"width"` // of what is compared
-	Height    int    `json:"height"`
-	Channels  int    `json:"channels"`
-	MSE       number `json:"mse"`
-	*fidelity
-	PaperPeak number `json:"psnr_paper_peak"`
-	SSIM      number `json:"ssim"` // null below 11×11
-	Exact     names  `json:"names_base64,omitempty"`
+	Schema    int           `json:"schema"`
+	Command   string        `json:"command"`
+	Reference string        `json:"reference"`
+	Image     string        `json:"image"`
+	Width     int           `json:"width"` // of what is compared
+	Height    int           `json:"height"`
+	Channels  int           `json:"channels"`
+	MSE       record.Number `json:"mse"`
+	*record.Fidelity
+	PaperPeak record.Number `json:"psnr_paper_peak"`
+	SSIM      record.Number `json:"ssim"` // null below 11×11
+	Exact     record.Names  `json:"names_base64,omitempty"`
 }
 
 func (a *app) compareCommand() *cobra.Command {
@@ -63,11 +64,11 @@ original.`,
 			if a.json {
 				return a.printJSON(rec)
 			}
-			a.result("PSNR  %s, peak 1", decibels(float64(rec.PSNR)))
+			a.result("PSNR  %s, peak 1", record.Decibels(float64(rec.PSNR)))
 			if math.IsNaN(float64(rec.PSNRPaper)) {
 				a.result("PSNR  undefined with the largest value of A as the peak: it is not positive")
 			} else {
-				a.result("PSNR  %s, peak %.6g, the largest value of A", decibels(float64(rec.PSNRPaper)), rec.PaperPeak)
+				a.result("PSNR  %s, peak %.6g, the largest value of A", record.Decibels(float64(rec.PSNRPaper)), rec.PaperPeak)
 			}
 			if math.IsNaN(float64(rec.SSIM)) {
 				a.result("SSIM  undefined below %d×%d pixels", quality.WindowSize, quality.WindowSize)
@@ -105,18 +106,18 @@ func (a *app) compare(ctx context.Context, pathA, pathB string, r reading, cente
 		}
 	}
 	rec := &compareRecord{
-		Schema: schema, Command: "compare", Reference: pathA, Image: pathB,
+		Schema: record.Schema, Command: "compare", Reference: pathA, Image: pathB,
 		Width: ref.Width, Height: ref.Height, Channels: ref.Channels,
-		PaperPeak: number(quality.Peak(ref.Pix)),
-		Exact:     exactNames("reference", pathA, "image", pathB),
+		PaperPeak: record.Number(quality.Peak(ref.Pix)),
+		Exact:     record.ExactNames("reference", pathA, "image", pathB),
 	}
 	mse, err := quality.MSE(ref.Pix, img.Pix)
 	if err != nil {
 		return nil, fileError{pathB, err}
 	}
-	rec.MSE = number(mse)
-	if rec.fidelity, err = fidelityOf(pathB, ref.Pix, img.Pix); err != nil {
-		return nil, err
+	rec.MSE = record.Number(mse)
+	if rec.Fidelity, err = record.FidelityOf(ref.Pix, img.Pix); err != nil {
+		return nil, fileError{pathB, err}
 	}
 	for c := range ref.Channels {
 		if err := ctx.Err(); err != nil {
@@ -129,7 +130,7 @@ func (a *app) compare(ctx context.Context, pathA, pathB string, r reading, cente
 		case err != nil:
 			return nil, fileError{pathB, err}
 		}
-		rec.SSIM += number(ssim / float64(ref.Channels))
+		rec.SSIM += record.Number(ssim / float64(ref.Channels))
 	}
 	return rec, ctx.Err()
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/pnp"
@@ -34,7 +35,7 @@ type deblurrer struct {
 
 	compression []restore.Option // of the image at hand
 	found       *restore.Blur    // in the image at hand; nil: the kernel, or the grid, is to be taken
-	estimated   *kernelInfo      // of the image at hand; nil: the kernel was given
+	estimated   *record.Kernel   // of the image at hand; nil: the kernel was given
 }
 
 func (a *app) deblurCommand() *cobra.Command {
@@ -254,7 +255,7 @@ func (d *deblurrer) estimate(ctx context.Context, img *restore.Planar, few []res
 	} else {
 		d.app.tellKernel(d.app.Input, b.Kernel)
 	}
-	d.found, d.blur, d.estimated = b, b.Grid.Typical(), blurInfo(b)
+	d.found, d.blur, d.estimated = b, b.Grid.Typical(), record.BlurOf(b)
 	return d.keep(ctx, b.Grid)
 }
 
@@ -265,7 +266,7 @@ func (d *deblurrer) estimateParts(ctx context.Context, img *restore.Planar, few 
 		return err
 	}
 	d.bar.Clear()
-	d.blur, d.estimated = common, kernelInfoOf(common, report)
+	d.blur, d.estimated = common, record.KernelOf(common, report)
 	d.app.tellKernel(d.app.Input, report)
 	d.bar.Begin("estimating the blur of parts")
 	if d.grid, err = restore.EstimateGrid(ctx, img, common, d.cells.rows, d.cells.columns, few...); err != nil {
@@ -311,22 +312,19 @@ func (d *deblurrer) keep(ctx context.Context, g deblur.Grid) error {
 	return err
 }
 
-// noBlur is the kind of a kernel that is none.
-const noBlur = "none"
-
-func (d *deblurrer) describe(o *outcome) {
+func (d *deblurrer) describe(o *record.Outcome) {
 	o.Kernel, o.KernelEstimate, o.Boundary = d.kernelFile, d.estimated, d.boundary.value
 }
 
-func (d *deblurrer) achieved(o *outcome) string {
+func (d *deblurrer) achieved(o *record.Outcome) string {
 	if o.Unchanged {
 		return "no blur and hardly any noise found"
 	}
 	if e := d.estimated; e != nil {
-		if e.Kind == noBlur {
-			return "no blur found, " + noiseOf(o) + " removed"
+		if e.Kind == record.NoBlur {
+			return "no blur found, " + o.NoiseRemoved() + " removed"
 		}
-		return "estimated blur and " + noiseOf(o) + " removed"
+		return "estimated blur and " + o.NoiseRemoved() + " removed"
 	}
-	return "blur and " + noiseOf(o) + " removed"
+	return "blur and " + o.NoiseRemoved() + " removed"
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/averaged/imaging/cmd/restore/internal/devices"
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/cameranoise"
 	"github.com/averaged/imaging/internal/degradation"
@@ -144,12 +145,12 @@ func (a *app) degrade(ctx context.Context, d *degradeFlags, args []string) error
 	if err != nil {
 		return err
 	}
-	return a.batch(ctx, "degrade", tasks, func(ctx context.Context, index int, t task) (*outcome, string, error) {
+	return a.batch(ctx, "degrade", tasks, func(ctx context.Context, index int, t task) (*record.Outcome, string, error) {
 		return a.degradeOne(ctx, d, device, kernels, cleanFiles[index], index, t)
 	})
 }
 
-func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *devices.Failover, kernels deblur.Grid, cleanFile string, index int, t task) (*outcome, string, error) {
+func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *devices.Failover, kernels deblur.Grid, cleanFile string, index int, t task) (*record.Outcome, string, error) {
 	began := time.Now()
 	m, err := a.read(ctx, t.input, d.reading)
 	if err != nil {
@@ -228,10 +229,10 @@ func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *devices.F
 	if err := a.write(ctx, t.output, m, opt); err != nil {
 		return nil, "", err
 	}
-	o := &outcome{
+	o := &record.Outcome{
 		Width: m.Width, Height: m.Height, Channels: m.Channels,
-		Sigma: number(d.sigma.value), Kernel: d.kernelFile,
-		Seconds: number(time.Since(began).Seconds()),
+		Sigma: record.Number(d.sigma.value), Kernel: d.kernelFile,
+		Seconds: record.Number(time.Since(began).Seconds()),
 	}
 	var parts []string
 	if kernels.Kernels != nil {
@@ -243,13 +244,13 @@ func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *devices.F
 		parts = append(parts, fmt.Sprintf("noise of sigma %.4g, seed %d", o.Sigma, seed))
 	}
 	if camera != nil {
-		o.Seed, o.Camera, o.Clean = &seed, cameraInfoOf(*camera), cleanFile
-		parts = append(parts, describeCamera(*camera)+fmt.Sprintf(", seed %d", seed))
+		o.Seed, o.Camera, o.Clean = &seed, record.CameraOf(*camera), cleanFile
+		parts = append(parts, o.Camera.String()+fmt.Sprintf(", seed %d", seed))
 	}
 	if len(compressions) > 0 {
-		o.JPEG = jpegInfosOf(compressions)
-		for _, j := range compressions {
-			parts = append(parts, describeJPEG(j))
+		o.JPEG = record.JPEGsOf(compressions)
+		for _, j := range o.JPEG {
+			parts = append(parts, j.String())
 		}
 	}
 	return o, strings.Join(append(parts, fmt.Sprintf("%d×%d", m.Width, m.Height)), ", "), nil

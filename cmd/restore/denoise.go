@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
@@ -99,12 +100,12 @@ func (d *denoiser) memory(m *imagefile.Image) int64 { return memoryOfDenoising(m
 
 func (d *denoiser) removedBlur() deblur.Kernel { return deblur.Kernel{} }
 
-func (d *denoiser) achieved(o *outcome) string {
+func (d *denoiser) achieved(o *record.Outcome) string {
 	if o.Unchanged {
 		return "no noise found"
 	}
 	if o.Method == "" { // nothing but impulses was found
 		return "hot pixels, or salt and pepper, filled"
 	}
-	return noiseOf(o) + " removed"
+	return o.NoiseRemoved() + " removed"
 }

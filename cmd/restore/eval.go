@@ -13,6 +13,7 @@ import (
 	"github.com/averaged/imaging/cmd/restore/internal/devices"
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/cmd/restore/internal/terminal"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/evaluation"
@@ -400,7 +401,7 @@ func (r *comparison) fail(path string, k *contender, sigma float64, err error) e
 	if !r.app.json {
 		return r.app.stdout.err
 	}
-	rec := evalRecord{Schema: schema, Command: "eval", Input: path, Sigma: number(sigma), Error: text}
+	rec := evalRecord{Schema: record.Schema, Command: "eval", Input: path, Sigma: record.Number(sigma), Error: text}
 	rec.of(k)
 	return r.app.printJSON(rec)
 }

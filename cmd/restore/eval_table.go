@@ -6,25 +6,26 @@ import (
 	"unicode/utf8"
 
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/internal/evaluation"
 )
 
 // evalRecord is a JSON object of eval: about an image, which Input names, or the means
 // over Images of them.
 type evalRecord struct {
-	Schema  int          `json:"schema"`
-	Command string       `json:"command"`
-	Input   string       `json:"input,omitempty"`
-	Images  int          `json:"images,omitempty"`
-	Method  string       `json:"method,omitempty"`
-	Network *networkInfo `json:"network,omitempty"`
+	Schema  int             `json:"schema"`
+	Command string          `json:"command"`
+	Input   string          `json:"input,omitempty"`
+	Images  int             `json:"images,omitempty"`
+	Method  string          `json:"method,omitempty"`
+	Network *record.Network `json:"network,omitempty"`
 	// Task is that of inpainting; deblurring has a kernel.
-	Task     string `json:"task,omitempty"`
-	Kernel   string `json:"kernel,omitempty"`
-	Boundary string `json:"boundary,omitempty"`
-	Mask     string `json:"mask,omitempty"`
-	Missing  number `json:"missing,omitempty"` // share of the pixels, without a mask
-	Sigma    number `json:"sigma"`
+	Task     string        `json:"task,omitempty"`
+	Kernel   string        `json:"kernel,omitempty"`
+	Boundary string        `json:"boundary,omitempty"`
+	Mask     string        `json:"mask,omitempty"`
+	Missing  record.Number `json:"missing,omitempty"` // share of the pixels, without a mask
+	Sigma    record.Number `json:"sigma"`
 	// Blind: the method was not told sigma.
 	Blind bool `json:"blind"`
 	// Seed is that of the image, and of the first one in means.
@@ -35,10 +36,10 @@ type evalRecord struct {
 }
 
 type evalScore struct {
-	Noisy   number `json:"psnr_noisy"`
-	PSNR    number `json:"psnr"`
-	SSIM    number `json:"ssim"` // null below 11×11
-	Seconds number `json:"seconds"`
+	Noisy   record.Number `json:"psnr_noisy"`
+	PSNR    record.Number `json:"psnr"`
+	SSIM    record.Number `json:"ssim"` // null below 11×11
+	Seconds record.Number `json:"seconds"`
 }
 
 // of says which method the object is about.
@@ -50,14 +51,14 @@ func (e *evalRecord) of(k *contender) {
 
 func (r *comparison) record(k *contender, seed uint64, sigma float64, s evaluation.Score) evalRecord {
 	rec := evalRecord{
-		Schema: schema, Command: "eval", Sigma: number(sigma), Blind: r.flags.blind, Seed: &seed, Kernel: r.flags.kernelFile,
-		evalScore: &evalScore{number(s.Noisy), number(s.PSNR), number(s.SSIM), number(s.Seconds)},
+		Schema: record.Schema, Command: "eval", Sigma: record.Number(sigma), Blind: r.flags.blind, Seed: &seed, Kernel: r.flags.kernelFile,
+		evalScore: &evalScore{record.Number(s.Noisy), record.Number(s.PSNR), record.Number(s.SSIM), record.Number(s.Seconds)},
 	}
 	switch r.flags.task.value {
 	case evalDeblur:
 		rec.Boundary = "circular"
 	case evalInpaint:
-		rec.Task, rec.Mask, rec.Missing = evalInpaint, r.flags.maskFile, number(r.flags.missing)
+		rec.Task, rec.Mask, rec.Missing = evalInpaint, r.flags.maskFile, record.Number(r.flags.missing)
 	}
 	rec.of(k)
 	return rec

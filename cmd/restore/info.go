@@ -12,6 +12,7 @@ import (
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/cmd/restore/internal/build"
 	"github.com/averaged/imaging/cmd/restore/internal/devices"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/restore"
@@ -41,7 +42,7 @@ type infoRecord struct {
 
 // weightsInfo is an embedded network.
 type weightsInfo struct {
-	*networkInfo
+	*record.Network
 	Description string `json:"description"`
 	Parameters  int    `json:"parameters"`
 	// Data is what it was trained on, with the terms.
@@ -125,7 +126,7 @@ func gatherInfo(ctx context.Context) (*infoRecord, error) {
 	defer dev.Close() // its only error would be of work that has been waited for
 	d := dev.Description()
 	rec := &infoRecord{
-		Schema: schema, Command: "info", Info: build.This(), CPU: cpuLevels(d.Model),
+		Schema: record.Schema, Command: "info", Info: build.This(), CPU: cpuLevels(d.Model),
 		Devices: []devices.Device{{Name: d.Name, Model: d.Model, Threads: d.Threads, Memory: d.Memory}},
 		Weights: []weightsInfo{}, MissingWeights: missingNetworks(),
 		DefaultMethod: defaultMethod(), DefaultPrior: defaultPrior(),
@@ -179,7 +180,7 @@ func embeddedInfo(m restore.MethodInfo) (weightsInfo, error) {
 		return weightsInfo{}, err
 	}
 	w := weightsInfo{
-		networkInfo: networkInfoOf(embeddedFile, card), Description: m.Description,
+		Network: record.NetworkOf(record.EmbeddedFile, card), Description: m.Description,
 		Parameters: f.Parameters(), Data: card.Provenance.Data, Certificate: "nothing is proven of it",
 	}
 	if len(card.Certificate) > 0 {
@@ -188,7 +189,7 @@ func embeddedInfo(m restore.MethodInfo) (weightsInfo, error) {
 			return weightsInfo{}, err
 		}
 		if c.Proven {
-			w.Certificate = "proven to be " + claim(&certificate{Proven: true, Averagedness: number(c.Averagedness)}, true)
+			w.Certificate = "proven to be " + (&record.Certificate{Proven: true, Averagedness: record.Number(c.Averagedness)}).Claim(true)
 		}
 	}
 	return w, nil

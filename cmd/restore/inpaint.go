@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
 )
@@ -110,24 +111,26 @@ func (p *inpainter) solve(ctx context.Context, img *restore.Planar, opts ...rest
 	return restore.Inpaint(ctx, img, p.mask, opts...)
 }
 
-func (p *inpainter) describe(o *outcome) {
+func (p *inpainter) describe(o *record.Outcome) {
 	o.Mask = p.maskFile
 	if o.Kernel = p.kernelFile; o.Kernel != "" {
 		o.Boundary = p.boundary.value
 	}
 }
 
-func (p *inpainter) achieved(o *outcome) string { return "missing pixels filled" + alsoRemoved(o) }
+func (p *inpainter) achieved(o *record.Outcome) string {
+	return "missing pixels filled" + alsoRemoved(o)
+}
 
 // alsoRemoved is what was removed besides.
-func alsoRemoved(o *outcome) string {
+func alsoRemoved(o *record.Outcome) string {
 	switch blurred, noisy := o.Kernel != "", o.Sigma > 0; {
 	case blurred && noisy:
-		return ", blur and " + noiseOf(o) + " removed"
+		return ", blur and " + o.NoiseRemoved() + " removed"
 	case blurred:
 		return ", blur removed"
 	case noisy:
-		return ", " + noiseOf(o) + " removed"
+		return ", " + o.NoiseRemoved() + " removed"
 	}
 	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 )
@@ -20,10 +21,10 @@ type kernelRecord struct {
 	Rows    int `json:"rows,omitempty"`
 	Columns int `json:"columns,omitempty"`
 	// Input and Estimate are those of a kernel that was estimated.
-	Input    string      `json:"input,omitempty"`
-	Estimate *kernelInfo `json:"estimate,omitempty"`
-	Notes    []string    `json:"notes,omitempty"`
-	Exact    names       `json:"names_base64,omitempty"`
+	Input    string         `json:"input,omitempty"`
+	Estimate *record.Kernel `json:"estimate,omitempty"`
+	Notes    []string       `json:"notes,omitempty"`
+	Exact    record.Names   `json:"names_base64,omitempty"`
 }
 
 func (a *app) kernelCommand() *cobra.Command {
@@ -126,8 +127,8 @@ func (a *app) writeKernel(c *cobra.Command, shape string, k deblur.Kernel, outpu
 	switch {
 	case a.json:
 		return a.printJSON(kernelRecord{
-			Schema: schema, Command: "kernel", Shape: shape, Output: output, Width: k.W, Height: k.H,
-			Exact: exactNames("output", output),
+			Schema: record.Schema, Command: "kernel", Shape: shape, Output: output, Width: k.W, Height: k.H,
+			Exact: record.ExactNames("output", output),
 		})
 	case a.Quiet:
 	case output == message.StandardStream:

@@ -10,60 +10,11 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
 )
-
-// kernelInfo is what is said of a kernel that was estimated.
-type kernelInfo struct {
-	Kind   string `json:"kind"` // shake, motion, disk, gaussian, turn or none
-	Length number `json:"length,omitempty"`
-	Angle  number `json:"angle,omitempty"`
-	Radius number `json:"radius,omitempty"`
-	Std    number `json:"std,omitempty"`
-	Width  int    `json:"width"`
-	Height int    `json:"height"`
-	// Trust is good, fair or doubtful; it follows from the agreement of parts of the photograph.
-	Trust     string   `json:"trust"`
-	Agreement number   `json:"agreement,omitempty"`
-	Parts     []number `json:"parts,omitempty"`
-	Varies    bool     `json:"varies"`
-	Variation number   `json:"variation"`         // 0: none seen
-	Spreads   []number `json:"spreads,omitempty"` // of the two parts that differ most, in pixels
-	// Point is what the camera turned about: column and row. Angle is then by how much, in degrees.
-	Point []number `json:"point,omitempty"`
-	// Rows and Columns are those of kernels that were estimated for parts of the frame.
-	Rows    int    `json:"rows,omitempty"`
-	Columns int    `json:"columns,omitempty"`
-	Written string `json:"written,omitempty"` // the file of --write-kernel
-}
-
-func kernelInfoOf(k deblur.Kernel, r *restore.KernelReport) *kernelInfo {
-	info := &kernelInfo{
-		Kind: r.Kind, Length: number(r.Length), Angle: number(r.Angle), Radius: number(r.Radius), Std: number(r.Std),
-		Width: k.W, Height: k.H, Trust: r.Trust, Agreement: number(r.Agreement), Varies: r.Varies, Variation: number(r.Variation),
-	}
-	if r.Variation > 0 {
-		info.Spreads = []number{number(r.Spreads[0]), number(r.Spreads[1])}
-	}
-	for _, p := range r.Parts {
-		info.Parts = append(info.Parts, number(p))
-	}
-	return info
-}
-
-// blurInfo is what is said of a blur. The trust of a turn is fair: parts of the photograph are not compared.
-func blurInfo(b *restore.Blur) *kernelInfo {
-	k, t := b.Grid.Typical(), b.Turn
-	if t == nil {
-		return kernelInfoOf(k, b.Kernel)
-	}
-	return &kernelInfo{
-		Kind: "turn", Angle: number(t.Degrees), Point: []number{number(t.X), number(t.Y)},
-		Width: k.W, Height: k.H, Trust: "fair", Varies: true, Rows: b.Grid.Rows, Columns: b.Grid.Columns,
-	}
-}
 
 // bindKernelSize is the flag that limits an estimated kernel.
 func bindKernelSize(c *cobra.Command, size *int) {
@@ -148,15 +99,15 @@ writes a sheet of kernels, and prints the --kernel-grid for it. 'restore deblur'
 				return err
 			}
 			found := fmt.Sprintf("%s, %d×%d", b, w, h)
-			info := blurInfo(b)
+			info := record.BlurOf(b)
 			if b.Turn != nil {
 				found = fmt.Sprintf("%s, for --kernel-grid %dx%d", b, info.Rows, info.Columns)
 			}
 			switch {
 			case a.json:
 				return a.printJSON(kernelRecord{
-					Schema: schema, Command: "kernel", Shape: "estimate", Output: output, Width: w, Height: h, Rows: info.Rows, Columns: info.Columns,
-					Input: args[0], Estimate: info, Notes: a.Notes, Exact: exactNames("output", output, "input", args[0]),
+					Schema: record.Schema, Command: "kernel", Shape: "estimate", Output: output, Width: w, Height: h, Rows: info.Rows, Columns: info.Columns,
+					Input: args[0], Estimate: info, Notes: a.Notes, Exact: record.ExactNames("output", output, "input", args[0]),
 				})
 			case a.Quiet:
 			case output == message.StandardStream:

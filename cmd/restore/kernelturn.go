@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 )
@@ -62,8 +63,8 @@ func (a *app) kernelTurn() *cobra.Command {
 			switch {
 			case a.json:
 				return a.printJSON(kernelRecord{
-					Schema: schema, Command: "kernel", Shape: "turn", Output: output, Width: sheet.Width, Height: sheet.Height,
-					Rows: g.Rows, Columns: g.Columns, Exact: exactNames("output", output),
+					Schema: record.Schema, Command: "kernel", Shape: "turn", Output: output, Width: sheet.Width, Height: sheet.Height,
+					Rows: g.Rows, Columns: g.Columns, Exact: record.ExactNames("output", output),
 				})
 			case a.Quiet:
 			case output == message.StandardStream:

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/internal/cameranoise"
 	"github.com/averaged/imaging/internal/degradation"
 	"github.com/averaged/imaging/internal/dng"
@@ -14,7 +15,7 @@ import (
 )
 
 // simulateRaw writes the raw photograph that a camera takes of a picture.
-func (a *app) simulateRaw(ctx context.Context, d *degradeFlags, m *imagefile.Image, c cameranoise.Camera, seed uint64, t task) (*outcome, string, error) {
+func (a *app) simulateRaw(ctx context.Context, d *degradeFlags, m *imagefile.Image, c cameranoise.Camera, seed uint64, t task) (*record.Outcome, string, error) {
 	seconds := stopwatch()
 	photo, err := degradation.RawPhotograph(m, c, seed)
 	if err != nil {
@@ -26,6 +27,6 @@ func (a *app) simulateRaw(ctx context.Context, d *degradeFlags, m *imagefile.Ima
 	if err != nil {
 		return nil, "", fileError{message.OutputName(t.output), err}
 	}
-	o := &outcome{Width: photo.Width, Height: photo.Height, Channels: 1, Seed: &seed, Camera: cameraInfoOf(c), Seconds: seconds()}
-	return o, fmt.Sprintf("raw photograph, %s, seed %d, %d×%d", describeCamera(c), seed, photo.Width, photo.Height), nil
+	o := &record.Outcome{Width: photo.Width, Height: photo.Height, Channels: 1, Seed: &seed, Camera: record.CameraOf(c), Seconds: seconds()}
+	return o, fmt.Sprintf("raw photograph, %s, seed %d, %d×%d", o.Camera, seed, photo.Width, photo.Height), nil
 }

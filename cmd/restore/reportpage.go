@@ -14,6 +14,7 @@ import (
 
 	"github.com/averaged/imaging/cmd/restore/internal/build"
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/cmd/restore/internal/reportpage"
 	"github.com/averaged/imaging/internal/htmlreport"
 	"github.com/averaged/imaging/internal/imagefile/atomicfile"
@@ -67,14 +68,14 @@ func checkReport(flag, path string, force bool, files []string) error {
 }
 
 // enter ends the entry of an input on the page of --report.
-func (a *app) enter(rec record, said string) {
+func (a *app) enter(rec record.Input, said string) {
 	if a.page == nil {
 		return
 	}
 	e := htmlreport.Entry{Name: message.FileName(rec.Input), Doubts: slices.Clone(rec.Notes), Record: rec}
-	switch o := rec.outcome; {
+	switch o := rec.Outcome; {
 	case o != nil:
-		e.Output, e.Summary, e.Facts, e.Certificate = message.OutputName(rec.Output), said, factsOf(o), certificateInWords(o)
+		e.Output, e.Summary, e.Facts, e.Certificate = message.OutputName(rec.Output), said, o.Facts(), o.Proof()
 		a.page.Restored(e)
 		return
 	case rec.Skipped:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -21,7 +20,6 @@ import (
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/internal/kernelimage"
-	"github.com/averaged/imaging/internal/quality"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
 )
@@ -410,22 +408,4 @@ func colours(channels int) string {
 		return "grey"
 	}
 	return "colour"
-}
-
-// fidelityOf returns both PSNR; the paper's is undefined for a reference that is
-// black, or negative, throughout.
-func fidelityOf(path string, reference, estimate []float32) (*fidelity, error) {
-	psnr, err := quality.PSNR(reference, estimate, 1)
-	if err != nil {
-		return nil, fileError{path, err}
-	}
-	f := &fidelity{PSNR: number(psnr), PSNRPaper: number(math.NaN())}
-	if peak := quality.Peak(reference); peak > 0 {
-		paper, err := quality.PSNR(reference, estimate, peak)
-		if err != nil {
-			return nil, fileError{path, err}
-		}
-		f.PSNRPaper = number(paper)
-	}
-	return f, nil
 }

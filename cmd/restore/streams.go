@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 )
@@ -24,4 +25,11 @@ func (r *resultStream) Write(p []byte) (int, error) {
 // result prints a line of results; an error of it ends the run (see run).
 func (a *app) result(format string, args ...any) {
 	fmt.Fprintf(a.stdout, format+"\n", args...)
+}
+
+// printJSON prints an object on one line.
+func (a *app) printJSON(v any) error {
+	e := json.NewEncoder(a.stdout)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/internal/curves"
 	"github.com/averaged/imaging/train"
 )
@@ -50,24 +51,24 @@ func (r *rangeFlag) Set(text string) error {
 
 // rangeRecord is the JSON object about a range test.
 type rangeRecord struct {
-	Schema    int          `json:"schema"`
-	Command   string       `json:"command"`
-	RangeTest rangeOutcome `json:"range_test"`
-	Picture   string       `json:"picture,omitempty"`
-	Seconds   number       `json:"seconds"`
+	Schema    int           `json:"schema"`
+	Command   string        `json:"command"`
+	RangeTest rangeOutcome  `json:"range_test"`
+	Picture   string        `json:"picture,omitempty"`
+	Seconds   record.Number `json:"seconds"`
 }
 
 type rangeOutcome struct {
-	Minimum  number       `json:"minimum"`
-	Maximum  number       `json:"maximum"`
-	Diverged bool         `json:"diverged"`
-	Points   []rangePoint `json:"points"`
+	Minimum  record.Number `json:"minimum"`
+	Maximum  record.Number `json:"maximum"`
+	Diverged bool          `json:"diverged"`
+	Points   []rangePoint  `json:"points"`
 }
 
 type rangePoint struct {
-	LearningRate number `json:"learning_rate"`
-	Loss         number `json:"loss"`
-	Smoothed     number `json:"smoothed"`
+	LearningRate record.Number `json:"learning_rate"`
+	Loss         record.Number `json:"loss"`
+	Smoothed     record.Number `json:"smoothed"`
 }
 
 // testRange makes a range test.
@@ -127,11 +128,11 @@ func (a *app) testRange(c *cobra.Command, t *training) error {
 
 func (a *app) printRange(config train.Config, r train.RangeReport, path string, took time.Duration) error {
 	if a.json {
-		o := rangeOutcome{Minimum: number(r.Minimum), Maximum: number(r.Maximum), Diverged: r.Diverged}
+		o := rangeOutcome{Minimum: record.Number(r.Minimum), Maximum: record.Number(r.Maximum), Diverged: r.Diverged}
 		for _, p := range r.Points {
-			o.Points = append(o.Points, rangePoint{number(p.LearningRate), number(p.Loss), number(p.Smoothed)})
+			o.Points = append(o.Points, rangePoint{record.Number(p.LearningRate), record.Number(p.Loss), record.Number(p.Smoothed)})
 		}
-		return a.printJSON(rangeRecord{schema, "train", o, path, number(took.Seconds())})
+		return a.printJSON(rangeRecord{record.Schema, "train", o, path, record.Number(took.Seconds())})
 	}
 	a.result("minimum learning rate %.3g", r.Minimum)
 	a.result("maximum learning rate %.3g", r.Maximum)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/cmd/restore/internal/terminal"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/curves"
@@ -29,7 +30,7 @@ type trainRecord struct {
 	Run        string `json:"run"`
 	Iterations int    `json:"iterations"` // in all
 	// SecondsLeft is an estimate.
-	SecondsLeft number `json:"seconds_left"`
+	SecondsLeft record.Number `json:"seconds_left"`
 	*train.Metrics
 }
 
@@ -45,9 +46,9 @@ type trainedRecord struct {
 	Name        string               `json:"name"`
 	Licence     string               `json:"licence"`
 	Proven      bool                 `json:"proven"`
-	Averaged    number               `json:"averagedness"` // null if not proven
+	Averaged    record.Number        `json:"averagedness"` // null if not proven
 	Certificate *denoise.Certificate `json:"certificate,omitempty"`
-	Seconds     number               `json:"seconds"`
+	Seconds     record.Number        `json:"seconds"`
 }
 
 // finishTraining trains a run to its end and writes its weights.
@@ -130,7 +131,7 @@ func (a *app) reportTraining(t *training, p train.Step, bar *terminal.Bar) error
 	watched := bar.OnTerminal() && terminal.Is(a.stdout.w)
 	switch {
 	case a.json:
-		return a.printJSON(trainRecord{schema, "train", t.run, p.Iterations, number(p.Remaining.Seconds()), m})
+		return a.printJSON(trainRecord{record.Schema, "train", t.run, p.Iterations, record.Number(p.Remaining.Seconds()), m})
 	case a.Quiet || watched && !a.Verbose && len(m.Validation) == 0 && p.Iteration < p.Iterations:
 		return nil
 	}
@@ -168,9 +169,9 @@ func (a *app) reportTrained(t *training, run *train.Run, path string, c denoise.
 	averaged := len(c.Blocks) > 0
 	if a.json {
 		rec := trainedRecord{
-			Schema: schema, Command: "train", Run: t.run, Done: true, Iterations: run.Iteration(),
+			Schema: record.Schema, Command: "train", Run: t.run, Done: true, Iterations: run.Iteration(),
 			Weights: path, Curves: filepath.Join(t.run, curvesFile), Name: t.Name, Licence: t.Licence,
-			Proven: c.Proven, Averaged: provenOr(c.Averagedness, c.Proven), Seconds: number(took.Seconds()),
+			Proven: c.Proven, Averaged: record.ProvenOr(c.Averagedness, c.Proven), Seconds: record.Number(took.Seconds()),
 		}
 		if averaged {
 			rec.Certificate = &c

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/internal/imageplanes"
@@ -118,11 +119,11 @@ func (u *upscaler) solve(ctx context.Context, small *restore.Planar, opts ...res
 	return restore.Upscale(ctx, small, u.times, opts...)
 }
 
-func (u *upscaler) describe(o *outcome) {
+func (u *upscaler) describe(o *record.Outcome) {
 	o.Factor, o.Antialias = u.times, u.antialias.value
 	o.Kernel, o.Boundary = u.kernelFile, u.boundary.value
 }
 
-func (u *upscaler) achieved(o *outcome) string {
+func (u *upscaler) achieved(o *record.Outcome) string {
 	return fmt.Sprintf("enlarged to %d×%d", o.Width, o.Height) + alsoRemoved(o)
 }

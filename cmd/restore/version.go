@@ -5,6 +5,7 @@ import (
 
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/cmd/restore/internal/build"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 )
 
 // cpuInfo says which instruction sets there are, and which one is in use.
@@ -45,7 +46,7 @@ date, the build tags, and the level of the processor's instruction set in use.`,
 				Command string `json:"command"`
 				build.Info
 				CPU cpuInfo `json:"cpu"`
-			}{schema, "version", b, cpuLevels(level.String())})
+			}{record.Schema, "version", b, cpuLevels(level.String())})
 		},
 	}
 }

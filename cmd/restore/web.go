@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/web"
 )
 
@@ -50,7 +51,7 @@ that was built by 'go run ./web/build -o DIR' in a clone.`,
 					Schema  int    `json:"schema"`
 					Command string `json:"command"`
 					Address string `json:"address"`
-				}{schema, "web", address})
+				}{record.Schema, "web", address})
 			} else {
 				a.result("%s (end with Ctrl+C)", address)
 			}

@@ -8,26 +8,13 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/raw"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
 )
-
-// networkInfo is a network in JSON.
-type networkInfo struct {
-	File     string `json:"file"` // of --weights, or embeddedFile
-	Name     string `json:"name"`
-	Checksum string `json:"checksum"`
-	Licence  string `json:"licence"`
-	Sigma    number `json:"sigma"` // what noise it is for
-	// Levels are the noise levels that a network for all of them was trained at.
-	Levels []float64 `json:"levels,omitempty"`
-}
-
-// embeddedFile is what stands for the name of a file where weights are part of the program.
-const embeddedFile = "embedded"
 
 // use returns the options that choose the denoiser, and what to call when all is done.
 // A network, of --weights or embedded, is loaded on the device, once for all inputs.
@@ -177,10 +164,10 @@ func (r *restoration) weightFile(ctx context.Context, a *app) (*weights.File, er
 }
 
 // networkInfo describes the network in use; nil if there is none.
-func (r *restoration) networkInfo() *networkInfo { return r.networkInfoFor(r.method) }
+func (r *restoration) networkInfo() *record.Network { return r.networkInfoFor(r.method) }
 
 // networkInfoFor describes the network that a report's method is of.
-func (r *restoration) networkInfoFor(method string) *networkInfo {
+func (r *restoration) networkInfoFor(method string) *record.Network {
 	n := r.network
 	switch {
 	case method == r.method:
@@ -195,16 +182,9 @@ func (r *restoration) networkInfoFor(method string) *networkInfo {
 	card, _ := n.Card()
 	file := r.weights
 	if file == "" {
-		file = embeddedFile
+		file = record.EmbeddedFile
 	}
-	return networkInfoOf(file, card)
-}
-
-func networkInfoOf(file string, card weights.Card) *networkInfo {
-	return &networkInfo{
-		File: file, Name: card.Name, Checksum: card.Checksum, Licence: card.Licence,
-		Sigma: number(card.Sigma), Levels: card.Architecture.Sigmas,
-	}
+	return record.NetworkOf(file, card)
 }
 
 // weightFiles have at most a thousand times the bytes of the paper's network.
