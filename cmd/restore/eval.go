@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"image"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +14,6 @@ import (
 	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/cmd/restore/internal/terminal"
-	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/evaluation"
 	"github.com/averaged/imaging/restore"
 )
@@ -85,7 +83,7 @@ PSNR of each method, with a table, and the photographs on which it is lowest.`),
 	f.StringSliceVarP(&e.methods, "method", "m", nil, "measure these methods, `NAMES` separated by commas; 'restore info' lists them")
 	f.StringArrayVar(&e.weights, "weights", nil, "measure the network of a weight `FILE` (safetensors); can be repeated")
 	f.BoolVar(&e.blind, "blind", false, "let the noise level be estimated from each noisy image")
-	e.task = newChoice(evalDenoise, evalDeblur, evalInpaint)
+	e.task = newChoice(evaluation.Denoise, evaluation.Deblur, evaluation.Inpaint)
 	f.Var(&e.task, "task", "what is measured: "+orList(e.task.words))
 	f.StringVarP(&e.kernelFile, "kernel", "k", "", "image `FILE` of a blur kernel: measure deblurring")
 	f.StringVar(&e.maskFile, "mask", "", "image `FILE` whose white pixels are missing: measure inpainting")
@@ -195,7 +193,7 @@ func (e *evalFlags) contenders(c *cobra.Command, a *app, dev backend.Device) (li
 				return nil, nil, err
 			}
 		}
-		k.unnamed = k.unnamed && e.task.value == evalDenoise // what a default adds is for denoising
+		k.unnamed = k.unnamed && e.task.value == evaluation.Denoise // what a default adds is for denoising
 		if k.side, err = tileSide(e.tile); err != nil {
 			done()
 			return nil, nil, err
@@ -207,7 +205,7 @@ func (e *evalFlags) contenders(c *cobra.Command, a *app, dev backend.Device) (li
 		}
 		frees = append(frees, free)
 		k.options = chosen
-		if e.task.value != evalInpaint {
+		if e.task.value != evaluation.Inpaint {
 			k.options = append(k.options, restore.Adaptation(e.adapt))
 		}
 		if info := k.networkInfo(); info != nil {
@@ -248,7 +246,7 @@ func (a *app) eval(c *cobra.Command, e *evalFlags, folder string) error {
 		return err
 	}
 	defer run.device.End()
-	if err := run.load(ctx); err != nil {
+	if run.task, err = a.readTask(ctx, e); err != nil {
 		return err
 	}
 	if len(images) == 0 {
@@ -291,9 +289,8 @@ type comparison struct {
 	app        *app
 	flags      *evalFlags
 	device     *devices.Failover
-	kernel     *deblur.Kernel // of deblurring
-	mask       *image.Gray    // of inpainting with a mask
-	contenders []*contender   // on the device
+	task       *evaluation.Task
+	contenders []*contender // on the device
 	images     []source
 	page       *evalPage
 
@@ -336,7 +333,7 @@ func (r *comparison) all(ctx context.Context, folder string) error {
 // one measures all methods on an image. Its error ends the run; that of an image is
 // printed.
 func (r *comparison) one(ctx context.Context, index int, s source, sigma float64, totals []evaluation.Total) error {
-	d, err := r.degrade(ctx, index, s, sigma)
+	p, err := r.degrade(ctx, index, s, sigma)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -345,7 +342,7 @@ func (r *comparison) one(ctx context.Context, index int, s source, sigma float64
 		return r.fail(s.path, nil, sigma, err)
 	}
 	for i := range r.contenders {
-		out, result, err := r.measure(ctx, i, d, sigma)
+		result, err := r.measure(ctx, i, &p, sigma)
 		k := r.contenders[i]
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -358,7 +355,7 @@ func (r *comparison) one(ctx context.Context, index int, s source, sigma float64
 			continue
 		}
 		totals[i].Add(result)
-		if err := r.page.add(i, index, s.path, d, out.Pix, result); err != nil {
+		if err := r.page.add(i, index, p, result); err != nil {
 			return err
 		}
 		if err := r.imageRow(k, s.path, index, sigma, result); err != nil {
@@ -368,27 +365,45 @@ func (r *comparison) one(ctx context.Context, index int, s source, sigma float64
 	return nil
 }
 
-func (r *comparison) seed(index int) uint64 { return r.flags.seed + uint64(index) }
+// degrade reads an image and degrades it.
+func (r *comparison) degrade(ctx context.Context, index int, s source, sigma float64) (p evaluation.Photograph, err error) {
+	if s.err != nil {
+		return p, s.err
+	}
+	clean, err := r.app.read(ctx, s.path, r.flags.reading)
+	if err != nil {
+		return p, err
+	}
+	r.app.measureInRange(s.path, clean)
+	err = r.device.On(func(dev backend.Device) (err error) {
+		p, err = r.task.Degrade(dev, clean, index, sigma)
+		return err
+	})
+	p.Name = message.FileName(s.path)
+	return p, err
+}
 
 // measure restores an image with the method that has this number.
-func (r *comparison) measure(ctx context.Context, method int, d degraded, sigma float64) (out *restore.Planar, _ evaluation.Score, err error) {
+func (r *comparison) measure(ctx context.Context, method int, p *evaluation.Photograph, sigma float64) (evaluation.Score, error) {
+	var out *restore.Planar
 	began := time.Now()
-	err = r.device.Run([]restore.Option{
-		restore.Progress(func(p backend.Progress) error {
-			r.bar.Show((float64(r.done)+p.Fraction)/float64(r.parts), 0)
+	err := r.device.Run([]restore.Option{
+		restore.Progress(func(at backend.Progress) error {
+			r.bar.Show((float64(r.done)+at.Fraction)/float64(r.parts), 0)
 			return ctx.Err()
 		}),
 	}, func(opts []restore.Option) (err error) {
-		out, err = r.restore(ctx, d, sigma, append(opts, r.contenders[method].options...))
+		out, _, err = asPlanar(r.task.Restore(ctx, *p, sigma, append(opts, r.contenders[method].options...)...))
 		return err
 	})
 	if err != nil {
-		return nil, evaluation.Score{}, err
+		return evaluation.Score{}, err
 	}
 	seconds := time.Since(began).Seconds()
-	result, err := evaluation.Measure(d.clean, d.given.Pix, out.Pix)
+	p.Restored = out.Pix
+	result, err := evaluation.Measure(p.Clean, p.Given.Pix, p.Restored)
 	result.Seconds = seconds
-	return out, result, err
+	return result, err
 }
 
 // fail tells that an image could not be measured; k is nil where that holds for every

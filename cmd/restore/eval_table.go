@@ -55,10 +55,10 @@ func (r *comparison) record(k *contender, seed uint64, sigma float64, s evaluati
 		evalScore: &evalScore{record.Number(s.Noisy), record.Number(s.PSNR), record.Number(s.SSIM), record.Number(s.Seconds)},
 	}
 	switch r.flags.task.value {
-	case evalDeblur:
+	case evaluation.Deblur:
 		rec.Boundary = "circular"
-	case evalInpaint:
-		rec.Task, rec.Mask, rec.Missing = evalInpaint, r.flags.maskFile, record.Number(r.flags.missing)
+	case evaluation.Inpaint:
+		rec.Task, rec.Mask, rec.Missing = evaluation.Inpaint, r.flags.maskFile, record.Number(r.flags.missing)
 	}
 	rec.of(k)
 	return rec
@@ -86,7 +86,7 @@ func (r *comparison) imageRow(k *contender, path string, index int, sigma float6
 	switch {
 	case r.app.json:
 		r.bar.Clear()
-		rec := r.record(k, r.seed(index), sigma, s)
+		rec := r.record(k, r.task.SeedOf(index), sigma, s)
 		rec.Input = path
 		return r.app.printJSON(rec)
 	case r.app.Verbose:

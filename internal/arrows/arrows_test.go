@@ -182,7 +182,7 @@ var table = map[string]row{
 	"internal/dng":            {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/losslessjpeg", "internal/tiffdir"}, tests: []string{"internal/imagefile"}},
 	"internal/fft":            {code: []string{"internal/instructionset", "internal/parallel"}},
 	"internal/degradation":    {code: []string{"backend", "deblur", "internal/cameranoise", "internal/dng", "internal/imagefile"}},
-	"internal/evaluation":     {code: []string{"internal/findings", "internal/htmlreport", "internal/imagefile", "internal/quality"}},
+	"internal/evaluation":     {code: []string{"restore", "backend", "deblur", "internal/degradation", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/quality"}},
 	"internal/findings":       {code: []string{"internal/htmlreport", "internal/imagefile/atomicfile"}},
 	"internal/hostblur":       {code: []string{"backend", "internal/fft", "internal/parallel"}},
 	"internal/htmlreport":     {},

@@ -10,7 +10,6 @@ import (
 
 	"github.com/averaged/imaging/internal/findings"
 	"github.com/averaged/imaging/internal/htmlreport"
-	"github.com/averaged/imaging/internal/imagefile"
 )
 
 const (
@@ -60,13 +59,6 @@ func NewResults(methods []string, levels int) *Results {
 func (r *Results) Level(sigma float64) {
 	n := len(r.methods)
 	r.levels = append(r.levels, &level{sigma, make([][]imageScore, n), make([][]worstImage, n)})
-}
-
-// Photograph is an image as it is, as methods were given it, and as one restored it.
-type Photograph struct {
-	Name         string
-	Clean, Given *imagefile.Image
-	Restored     []float32
 }
 
 // Add takes what a method made of an image.

@@ -20,7 +20,7 @@ func TestPageOfALargeImage(t *testing.T) {
 		restored[(690-i)*1200+1150+i] = 1
 	}
 	r := &Results{budget: LargestShown}
-	galleries, err := r.pictures(Photograph{"a.png", m, &given, restored}, Score{PSNR: 20, Noisy: 10})
+	galleries, err := r.pictures(Photograph{Name: "a.png", Clean: m, Given: &given, Restored: restored}, Score{PSNR: 20, Noisy: 10})
 	require.NoError(t, err)
 	require.Len(t, galleries, 2)
 	require.Equal(t, "a.png, 20.00 dB: all of it", galleries[0].Title)
