@@ -12,6 +12,7 @@ import (
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/cmd/restore/internal/build"
 	"github.com/averaged/imaging/cmd/restore/internal/devices"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
@@ -229,5 +230,5 @@ func thousands(n int) string {
 // inGeneral leaves out of a certificate the definition of its map, which has the
 // numbers of one problem in it.
 func inGeneral(certificate string) []string {
-	return slices.DeleteFunc(lines(certificate), func(line string) bool { return strings.HasPrefix(line, "Φ = ") })
+	return slices.DeleteFunc(message.Lines(certificate), func(line string) bool { return strings.HasPrefix(line, "Φ = ") })
 }

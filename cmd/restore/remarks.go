@@ -57,7 +57,7 @@ func (a *app) remarkRun(input string, r *restore.Report) {
 		}
 	}
 	if r.Iteration.Run != nil {
-		for _, line := range lines(r.Iteration.Run.Certificate.String()) {
+		for _, line := range message.Lines(r.Iteration.Run.Certificate.String()) {
 			a.Detail("%s: %s", message.FileName(input), line)
 		}
 	}

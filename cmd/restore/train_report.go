@@ -184,7 +184,7 @@ func (a *app) reportTrained(t *training, run *train.Run, path string, c denoise.
 	a.result("%s: %s", message.OneLine(path), certificateSummary(c))
 	a.result("%s", message.OneLine(filepath.Join(t.run, curvesFile)))
 	if averaged {
-		for _, line := range lines(c.String()) {
+		for _, line := range message.Lines(c.String()) {
 			a.Detail("%s: %s", message.FileName(path), line)
 		}
 	}

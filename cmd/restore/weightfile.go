@@ -80,7 +80,7 @@ func (r *restoration) use(ctx context.Context, a *app, dev backend.Device) (opts
 		if n.network == nil {
 			continue
 		}
-		for _, line := range lines(n.network.Certificate().String()) {
+		for _, line := range message.Lines(n.network.Certificate().String()) {
 			a.Detail("%s: %s", message.FileName(n.source), line)
 		}
 	}

@@ -53,7 +53,7 @@ var table = map[string]row{
 	"cmd/restore/internal/devices":    {code: []string{"restore", "backend", "backend/cpu", "backend/cuda", "backend/vulkan", "internal/imagefile/atomicfile", "cmd/restore/internal/build", "cmd/restore/internal/message"}, tests: []string{"internal/vulkan/vulkantest"}},
 	"cmd/restore/internal/message":    {code: []string{"cmd/restore/internal/terminal"}},
 	"cmd/restore/internal/manual":     {code: []string{cobra, pflag}},
-	"cmd/restore/internal/record":     {code: []string{"restore", "raw", "deblur", "pnp", "weights", "internal/cameranoise", "internal/htmlreport", "internal/imagefile", "internal/quality", "cmd/restore/internal/message"}},
+	"cmd/restore/internal/record":     {code: []string{"restore", "raw", "deblur", "denoise", "pnp", "weights", "internal/cameranoise", "internal/htmlreport", "internal/imagefile", "internal/quality", "cmd/restore/internal/message"}},
 	"cmd/restore/internal/reportpage": {code: []string{"restore", "backend", "deblur", "pnp", "internal/htmlreport", "internal/imagefile"}},
 	"cmd/restore/internal/terminal":   {code: []string{xTerm}},
 	"restore": {code: []string{

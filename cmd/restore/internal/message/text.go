@@ -89,3 +89,8 @@ func Count(n int, what string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }
+
+// Lines are those of a text.
+func Lines(text string) []string {
+	return strings.Split(strings.TrimSpace(text), "\n")
+}
