@@ -94,7 +94,7 @@ var table = map[string]row{
 	"tv":      {code: []string{"backend", "internal/arguments", "internal/strength", gonum}},
 	"pnp":     {code: []string{"averaged", "operator", "backend", "internal/arguments", gonum}, tests: []string{"internal/devicetest"}},
 	// Raw photographs.
-	"raw": {code: []string{"internal/demosaic", "internal/dng", "internal/imagefile", "internal/matrix3"}, tests: []string{"internal/cameranoise"}},
+	"raw": {code: []string{"internal/demosaic", "internal/development", "internal/dng", "internal/imagefile"}, tests: []string{"internal/cameranoise"}},
 	// The kernel of a photograph, and internal/noise and internal/coarsenoise because noise in it says how far to trust its edges.
 	"deblur/estimate": {
 		code: []string{"backend", "deblur", "internal/coarsenoise", "internal/fft", "internal/noise", "internal/parallel", "internal/symmetry", gonum},
@@ -177,6 +177,7 @@ var table = map[string]row{
 	"internal/cameranoise":    {code: []string{"backend", "internal/demosaic", "internal/jpegblock", "internal/matrix3"}, tests: []string{"internal/imagefile"}},
 	"internal/curves":         {code: []string{"train", plot, xImage}},
 	"internal/demosaic":       {},
+	"internal/development":    {code: []string{"internal/demosaic", "internal/matrix3", "internal/srgb"}},
 	"internal/devicequeue":    {code: []string{"backend"}},
 	"internal/parallel":       {},
 	"internal/dng":            {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/losslessjpeg", "internal/tiffdir"}, tests: []string{"internal/imagefile"}},
@@ -196,7 +197,7 @@ var table = map[string]row{
 	"internal/imagefile/jpeg": {code: []string{"internal/imagecheck", "internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/chroma", "internal/imagefile/jpeg/segment", "internal/jpegblock", "internal/metadata", "internal/tiffdir"}, tests: []string{"internal/imagefile/imagetest"}},
 	"internal/imagefile/png":  {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/iccprofile", "internal/metadata"}, tests: []string{"internal/imagefile/imagetest"}},
 	"internal/imagefile/pnm":  {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source"}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/samples"}},
-	"internal/imagefile/tiff": {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/chroma", "internal/imagefile/jpeg", "internal/imagefile/jpeg/segment", "internal/imagefile/samples", "internal/imagefile/tiff/fax", "internal/metadata", "internal/tiffdir", xImage}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/png"}},
+	"internal/imagefile/tiff": {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/chroma", "internal/imagefile/jpeg", "internal/imagefile/jpeg/segment", "internal/imagefile/samples", "internal/imagefile/tiff/fax", "internal/metadata", "internal/srgb", "internal/tiffdir", xImage}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/png"}},
 	"internal/imagefile/webp": {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/samples", "internal/metadata", xImage}},
 	// Fax rows are tried inside of TIFF, too.
 	"internal/imagefile/tiff/fax":     {code: []string{"internal/imagefile/format"}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/tiff", "internal/tiffdir", xImage}},
@@ -223,10 +224,11 @@ var table = map[string]row{
 	"internal/rawdenoise":   {code: []string{"raw", "internal/anscombe", "internal/demosaic", "internal/noise", "internal/sensornoise"}, tests: []string{"internal/cameranoise"}},
 	"internal/response":     {},
 	"internal/quality":      {code: []string{"internal/parallel"}},
-	"internal/scene":        {},
+	"internal/scene":        {code: []string{"internal/srgb"}},
+	"internal/srgb":         {},
 	"internal/strength":     {},
 	"internal/tiffdir":      {},
-	"internal/synthetic":    {code: []string{"backend", xImage}},
+	"internal/synthetic":    {code: []string{"backend", "internal/srgb", xImage}},
 
 	// What is published.
 	"internal/release":               {},

@@ -87,7 +87,7 @@ func (r *Results) pictures(p Photograph, s Score) ([]findings.Gallery, error) {
 	windows[0].Label = "all of it" // a browser fits it to its column
 	if len(windows) > 1 {
 		part := &windows[1]
-		part.X, part.Y = largestError(c.Pix, p.Restored, c.Channels, c.Height, c.Width, part.Height, part.Width)
+		part.X, part.Y = largestError(c.Pix, p.Restored, c.Height, c.Width, part.Height, part.Width)
 		part.Label = "where the error is largest"
 	}
 	var galleries []findings.Gallery
@@ -114,7 +114,7 @@ func (r *Results) pictures(p Photograph, s Score) ([]findings.Gallery, error) {
 
 // largestError looks for the part of h×w pixels of an image in which the squared error is largest,
 // on a grid of some eighths of the part.
-func largestError(clean, restored []float32, channels, height, width, h, w int) (x, y int) {
+func largestError(clean, restored []float32, height, width, h, w int) (x, y int) {
 	cell := max(1, min(h, w)/8)
 	columns := (width + cell - 1) / cell
 	errors := make([]float64, columns*((height+cell-1)/cell))

@@ -227,7 +227,7 @@ func bound(v float64) string {
 }
 
 func checkedCertificateOf(r *restore.CheckReport) *Certificate {
-	c := IterationCertificate(r.Certificate)
+	c := iterationCertificateOf(r.Certificate)
 	c.Rounding, c.ProvenResidual = Number(r.Rounding), Number(r.Floor)
 	c.RoundingCovered = r.Floor < 1
 	return c

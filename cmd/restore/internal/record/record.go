@@ -211,7 +211,7 @@ func ProvenOr(v float64, proven bool) Number {
 
 func certificateOf(r *restore.Report) *Certificate {
 	if run := r.Iteration.Run; run != nil {
-		c, root := IterationCertificate(run.Certificate), math.Sqrt(run.Samples)
+		c, root := iterationCertificateOf(run.Certificate), math.Sqrt(run.Samples)
 		c.Rounding = Number(run.Rounding / root)
 		c.ProvenResidual = Number(math.Min(run.Floor(), run.Reached()) / root)
 		c.RoundingCovered = run.ConvergenceProven()
@@ -220,8 +220,8 @@ func certificateOf(r *restore.Report) *Certificate {
 	return &Certificate{Map: "denoiser", Proven: r.Certified, Averagedness: ProvenOr(r.Averagedness, r.Certified)}
 }
 
-// IterationCertificate is the certificate of an iteration, without what rounding adds.
-func IterationCertificate(c pnp.Certificate) *Certificate {
+// iterationCertificateOf is the certificate of an iteration, without what rounding adds.
+func iterationCertificateOf(c pnp.Certificate) *Certificate {
 	constraint := "none"
 	if c.Constraint == pnp.UnitBox {
 		constraint = fmt.Sprintf("[0,%g]", c.Peak)
