@@ -84,7 +84,7 @@ PSNR of each method, with a table, and the photographs on which it is lowest.`),
 	f.StringArrayVar(&e.weights, "weights", nil, "measure the network of a weight `FILE` (safetensors); can be repeated")
 	f.BoolVar(&e.blind, "blind", false, "let the noise level be estimated from each noisy image")
 	e.task = newChoice(evaluation.Denoise, evaluation.Deblur, evaluation.Inpaint)
-	f.Var(&e.task, "task", "what is measured: "+orList(e.task.words))
+	f.Var(&e.task, "task", "what is measured: "+message.Or(e.task.words))
 	f.StringVarP(&e.kernelFile, "kernel", "k", "", "image `FILE` of a blur kernel: measure deblurring")
 	f.StringVar(&e.maskFile, "mask", "", "image `FILE` whose white pixels are missing: measure inpainting")
 	f.Var(&e.missing, "missing", "share of the pixels that are missing, such as 0.3 or 1/3: measure inpainting")

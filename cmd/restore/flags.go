@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/restore"
 )
 
@@ -35,17 +36,10 @@ func (c *choice) Type() string {
 
 func (c *choice) Set(s string) error {
 	if !slices.Contains(c.words, s) {
-		return fmt.Errorf("%swant %s", didYouMean(s, c.words), orList(c.words))
+		return fmt.Errorf("%swant %s", message.DidYouMean(s, c.words), message.Or(c.words))
 	}
 	c.value = s
 	return nil
-}
-
-func orList(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
 // checkNames refuses empty names of files, which a shell makes of variables that

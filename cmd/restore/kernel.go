@@ -43,7 +43,7 @@ largest weight is white; .pfm holds the exact weights, which sum to 1.
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("kernel: unknown shape %q; %sthere is: motion, gaussian, disk, box, shake, turn, estimate", message.OneLine(args[0]), didYouMean(args[0], commandNames(c)))
+				return usagef("kernel: unknown shape %q; %sthere is: motion, gaussian, disk, box, shake, turn, estimate", message.OneLine(args[0]), message.DidYouMean(args[0], commandNames(c)))
 			}
 			return usagef("kernel needs a shape: motion, gaussian, disk, box, shake or turn; or estimate")
 		},

@@ -148,7 +148,7 @@ func orNumbers(n []int) string {
 	for i, v := range n {
 		words[i] = fmt.Sprint(v)
 	}
-	return orList(words)
+	return message.Or(words)
 }
 
 // options are those for writing m to path.

@@ -200,7 +200,7 @@ func (r *restoration) checkMethod(c *cobra.Command) error {
 	i := slices.IndexFunc(methods, func(m restore.MethodInfo) bool { return m.Name == r.method })
 	switch {
 	case i < 0 && !slices.Contains(weights.Names(), r.method):
-		return usagef("--%s %s: unknown method; %sthere is: %s", r.flag, message.OneLine(r.method), didYouMean(r.method, append(namesOf(methods), weights.Names()...)), methodNames())
+		return usagef("--%s %s: unknown method; %sthere is: %s", r.flag, message.OneLine(r.method), message.DidYouMean(r.method, append(namesOf(methods), weights.Names()...)), methodNames())
 	case r.weights == "" && slices.Contains(missingNetworks(), r.method):
 		return usagef("--%s %s: not in this build; %s; or use --%s %s", r.flag, r.method, howToGetResearch, r.flag, r.defaultMethod())
 	case i < 0:
@@ -252,7 +252,7 @@ func (r *restoration) defaultTo(c *cobra.Command, method string) {
 // bindBoundary is the flag about the world beyond the frame.
 func bindBoundary(c *cobra.Command, b *choice, usage string) {
 	*b = newChoice(deblur.Unknown.String(), deblur.Circular.String(), deblur.Zero.String(), deblur.Reflect.String())
-	c.Flags().Var(b, "boundary", usage+": "+orList(b.words))
+	c.Flags().Var(b, "boundary", usage+": "+message.Or(b.words))
 	manual.Expert(c, "boundary")
 	completeChoice(c, "boundary", b)
 }

@@ -111,7 +111,7 @@ usage, 3 nothing to do, 130 interrupted (no partial file remains).`,
 				if _, err := os.Stat(args[0]); err == nil {
 					return usagef("%s is a file, and a command comes first: restore denoise, deblur, inpaint or upscale", message.OneLine(args[0]))
 				}
-				return usagef("unknown command %q; %s'restore --help' lists the commands", message.OneLine(args[0]), didYouMean(args[0], commandNames(c)))
+				return usagef("unknown command %q; %s'restore --help' lists the commands", message.OneLine(args[0]), message.DidYouMean(args[0], commandNames(c)))
 			}
 			c.SetOut(a.Stderr) // it is not what was asked for
 			if err := c.Help(); err != nil {
@@ -186,7 +186,7 @@ func strictHelp(c *cobra.Command) {
 func findCommand(c *cobra.Command, args []string) (*cobra.Command, error) {
 	about, rest, err := c.Root().Find(args)
 	if err != nil || len(rest) > 0 {
-		return nil, usagef("%s: unknown command %q; %s'restore --help' lists the commands", c.Name(), message.OneLine(strings.Join(args, " ")), didYouMean(args[0], commandNames(c.Root())))
+		return nil, usagef("%s: unknown command %q; %s'restore --help' lists the commands", c.Name(), message.OneLine(strings.Join(args, " ")), message.DidYouMean(args[0], commandNames(c.Root())))
 	}
 	return about, nil
 }
@@ -222,7 +222,7 @@ func didYouMeanFlag(text string, c *cobra.Command) string {
 	}
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-	return didYouMean("--"+typed, names)
+	return message.DidYouMean("--"+typed, names)
 }
 
 // flagError is the text of a flag's error without the quotes and brackets that

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
@@ -73,7 +74,7 @@ func (u *upscaler) bindOwn(c *cobra.Command) {
 	u.bind(c, selectPrior, "the relative change of an iteration (default 5e-5; with a guide 1e-4)")
 	u.defaultTo(c, defaultInversePrior())
 	u.antialias = newChoice(upscale.Bicubic.String(), upscale.Area.String(), upscale.GaussianBlur.String(), upscale.NoAntialias.String())
-	f.Var(&u.antialias, "antialias", "how the image was scaled down: "+orList(u.antialias.words))
+	f.Var(&u.antialias, "antialias", "how the image was scaled down: "+message.Or(u.antialias.words))
 	completeChoice(c, "antialias", &u.antialias)
 	u.bindKernel(c, "image `FILE` of a blur to remove too, in pixels of the result")
 	bindBoundary(c, &u.boundary, "what lies beyond the frame")
