@@ -10,6 +10,7 @@ import (
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
 	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/restore"
 )
 
@@ -25,7 +26,7 @@ func (a *app) checkCommand() *cobra.Command {
 it also runs the iteration from two starts and compares the residuals with their
 bounds. A network is proven anew, and attacked.
 
-The default prior is ` + defaultPrior() + `, tv is total variation, and the others are
+The default prior is ` + networks.DefaultPrior() + `, tv is total variation, and the others are
 networks.
 ` + embeddedNetworks() + `
 The exit status is 0 only if everything that the certificate claims holds.

@@ -14,6 +14,7 @@ import (
 	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/pnp"
 	"github.com/averaged/imaging/restore"
 )
@@ -49,7 +50,7 @@ func (a *app) deblurCommand() *cobra.Command {
 photograph, and one line says how far the estimate can be trusted. With a certified
 prior the iteration converges; -v prints the certificate.
 
-The default prior is ` + defaultPrior() + `, tv is total variation, and the others are
+The default prior is ` + networks.DefaultPrior() + `, tv is total variation, and the others are
 networks ('restore info' describes them).
 ` + embeddedNetworks() + `
 'restore man deblur' has more about kernels, boundaries and strength.`,

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
 	_ "github.com/averaged/imaging/weights/research" // the tests go through these networks, too
@@ -230,7 +231,7 @@ func TestEvalOfEmbedded(t *testing.T) {
 
 	// The default of denoising and of deblurring.
 	save(t, "k.png", picture(1, 3, 5, 8, 0))
-	for args, method := range map[string]string{"": defaultMethod(), " --kernel k.png": defaultPrior()} {
+	for args, method := range map[string]string{"": networks.DefaultMethod(), " --kernel k.png": networks.DefaultPrior()} {
 		o := objects(t, succeeds(t, fields("eval holdout --sigma 0.1 --limit 1 --json"+args)...).stdout)
 		require.Equal(t, method, o[0]["method"])
 	}
@@ -238,18 +239,18 @@ func TestEvalOfEmbedded(t *testing.T) {
 
 // The help says what is the default, and which networks there are.
 func TestHelpNamesMethods(t *testing.T) {
-	networks := strings.Join(weights.Embedded(), ", ")
+	built := strings.Join(weights.Embedded(), ", ")
 	for command, part := range map[string]string{
-		"denoise": "The default method is " + defaultMethod() + ".",
-		"deblur":  "The default prior is " + defaultPrior() + ",",
-		"check":   "The default prior is " + defaultPrior() + ",",
-		"eval":    "The default is " + defaultMethod() + ", or with --kernel " + defaultPrior() + ".",
+		"denoise": "The default method is " + networks.DefaultMethod() + ".",
+		"deblur":  "The default prior is " + networks.DefaultPrior() + ",",
+		"check":   "The default prior is " + networks.DefaultPrior() + ",",
+		"eval":    "The default is " + networks.DefaultMethod() + ", or with --kernel " + networks.DefaultPrior() + ".",
 	} {
 		help := succeeds(t, command, "--help").stdout
 		require.Contains(t, help, part)
-		require.Contains(t, strings.Join(strings.Fields(help), " "), "Built in: "+networks+". ")
+		require.Contains(t, strings.Join(strings.Fields(help), " "), "Built in: "+built+". ")
 	}
-	for _, args := range [][]string{{"denoise", "--method", defaultMethod()}, {"deblur", "--prior", defaultPrior()}} {
+	for _, args := range [][]string{{"denoise", "--method", networks.DefaultMethod()}, {"deblur", "--prior", networks.DefaultPrior()}} {
 		help := strings.Join(strings.Fields(succeeds(t, args[0], "--help").stdout), " ")
 		require.Contains(t, help, fmt.Sprintf("(default %q)", args[2]))
 	}

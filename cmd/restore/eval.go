@@ -15,6 +15,7 @@ import (
 	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/cmd/restore/internal/terminal"
 	"github.com/averaged/imaging/internal/evaluation"
+	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/restore"
 )
 
@@ -49,13 +50,13 @@ each method, and prints mean PSNR (peak 1) and SSIM, the PSNR before, and the me
 seconds. There is a row for each method and noise level; -v adds a row for each
 image.
 
-The default is ` + defaultMethod() + `, or with --kernel ` + defaultPrior() + `.
+The default is ` + networks.DefaultMethod() + `, or with --kernel ` + networks.DefaultPrior() + `.
 ` + embeddedNetworks() + `
 --kernel measures deblurring, --mask or --missing inpainting. 'restore man eval' has
 more.`,
 		Annotations: manual.Story(`--method names methods that need no weight file ('restore info' describes them);
 --weights names the files of others. Both can be several, and are compared on the same
-noise. For inpainting the default prior is ` + defaultInversePrior() + `.
+noise. For inpainting the default prior is ` + networks.DefaultInversePrior() + `.
 
 The noise of an image depends on --seed and on its place in the order of names: the
 first image has the seed N, the next N+1, and so on, as in 'restore degrade --seed'.
@@ -100,9 +101,7 @@ PSNR of each method, with a table, and the photographs on which it is lowest.`),
 	e.reading.bind(c)
 	completeMethod(c, "method", readyMethods())
 	completeChoice(c, "task", &e.task)
-	if err := c.MarkFlagFilename("weights", "safetensors"); err != nil {
-		panic(err) // the flag was not defined: a mistake in this program, found by any test
-	}
+	must(c.MarkFlagFilename("weights", "safetensors"))
 	c.RunE = func(c *cobra.Command, args []string) error { return a.eval(c, e, args[0]) }
 	return c
 }

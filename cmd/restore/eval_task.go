@@ -9,6 +9,7 @@ import (
 	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/internal/degradation"
 	"github.com/averaged/imaging/internal/evaluation"
+	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/restore"
 )
 
@@ -85,11 +86,11 @@ func (e *evalFlags) checkTask(c *cobra.Command) error {
 func (e *evalFlags) defaultMethod() string {
 	switch e.task.value {
 	case evaluation.Deblur:
-		return defaultPrior()
+		return networks.DefaultPrior()
 	case evaluation.Inpaint:
-		return defaultInversePrior()
+		return networks.DefaultInversePrior()
 	}
-	return defaultMethod()
+	return networks.DefaultMethod()
 }
 
 // readTask reads the kernel or the mask of the task.

@@ -56,8 +56,13 @@ func checkNames(c *cobra.Command) error {
 // completeChoice lets the shell complete a flag's words.
 func completeChoice(c *cobra.Command, flag string, value *choice) {
 	complete := cobra.FixedCompletions(value.words, cobra.ShellCompDirectiveNoFileComp)
-	if err := c.RegisterFlagCompletionFunc(flag, complete); err != nil {
-		panic(err) // the flag was not defined: a mistake in this program, found by any test
+	must(c.RegisterFlagCompletionFunc(flag, complete))
+}
+
+// must takes the error of a flag that was not defined: a mistake in this program, found by any test.
+func must(err error) {
+	if err != nil {
+		panic(err)
 	}
 }
 

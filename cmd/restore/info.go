@@ -16,6 +16,7 @@ import (
 	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
 )
@@ -130,7 +131,7 @@ func gatherInfo(ctx context.Context) (*infoRecord, error) {
 		Schema: record.Schema, Command: "info", Info: build.This(), CPU: cpuLevels(d.Model),
 		Devices: []devices.Device{{Name: d.Name, Model: d.Model, Threads: d.Threads, Memory: d.Memory}},
 		Weights: []weightsInfo{}, MissingWeights: missingNetworks(),
-		DefaultMethod: defaultMethod(), DefaultPrior: defaultPrior(),
+		DefaultMethod: networks.DefaultMethod(), DefaultPrior: networks.DefaultPrior(),
 	}
 	found, missing := devices.CUDA()
 	rec.Devices, rec.NoCUDA = append(rec.Devices, found...), missing

@@ -20,6 +20,7 @@ import (
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/internal/kernelimage"
+	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
 )
@@ -81,9 +82,7 @@ func (r *restoration) bind(c *cobra.Command, flag, tolerance string) {
 	r.computing.bind(c)
 	manual.Expert(c, "weights", "iterations", "tile")
 	completeMethod(c, flag, readyMethods())
-	if err := c.MarkFlagFilename("weights", "safetensors"); err != nil {
-		panic(err) // the flag was not defined: a mistake in this program, found by any test
-	}
+	must(c.MarkFlagFilename("weights", "safetensors"))
 }
 
 // bindMaxWork is the flag about how much work a network may ask for.
@@ -106,9 +105,7 @@ func completeMethod(c *cobra.Command, flag string, methods []restore.MethodInfo)
 	for _, m := range methods {
 		words = append(words, cobra.CompletionWithDesc(m.Name, m.Description))
 	}
-	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // as above
-	}
+	must(c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)))
 }
 
 // readyMethods are the methods that need no weight file.
@@ -216,9 +213,9 @@ func (r *restoration) checkMethod(c *cobra.Command) error {
 // defaultMethod is the method that is used where none is named.
 func (r *restoration) defaultMethod() string {
 	if r.flag == selectPrior {
-		return defaultPrior()
+		return networks.DefaultPrior()
 	}
-	return defaultMethod()
+	return networks.DefaultMethod()
 }
 
 // helpWidth is the longest line of a help text, in columns.

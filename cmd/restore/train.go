@@ -119,9 +119,7 @@ loss in RUN/range-test.png.`),
 	t.computing.bind(c)
 	t.Gradients = true
 	t.reading.bind(c)
-	if err := c.MarkFlagFilename("init", "safetensors"); err != nil {
-		panic(err) // the flag was not defined: a mistake in this program, found by any test
-	}
+	must(c.MarkFlagFilename("init", "safetensors"))
 	c.RunE = func(c *cobra.Command, args []string) error { return a.train(c, t, args) }
 	return c
 }

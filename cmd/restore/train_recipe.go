@@ -76,9 +76,7 @@ func (r *recipeFlags) bind(c *cobra.Command) {
 	completeChoice(c, "recipe", &r.recipe)
 	words := newChoice(trainable()...)
 	completeChoice(c, "method", &words)
-	if err := c.MarkFlagFilename("config", "json"); err != nil {
-		panic(err) // the flag was not defined: a mistake in this program, found by any test
-	}
+	must(c.MarkFlagFilename("config", "json"))
 	f.VisitAll(func(f *pflag.Flag) {
 		if !before[f.Name] {
 			r.own = append(r.own, f.Name)

@@ -42,9 +42,7 @@ func (s *sourceFlags) bind(c *cobra.Command) {
 	f.StringVar(&s.Name, "name", "", "`NAME` of the weights; default: that of the folder RUN")
 	f.StringVar(&s.Licence, "licence", unknownLicence, "licence of the weights, an `SPDX` expression")
 	f.StringVar(&s.Description, "data-description", "", "`TEXT` about the images for the weight file, such as origin and terms")
-	if err := c.MarkFlagDirname("val"); err != nil {
-		panic(err) // the flag was not defined: a mistake in this program, found by any test
-	}
+	must(c.MarkFlagDirname("val"))
 }
 
 // check finds texts that a weight file cannot hold, before anything is trained.
