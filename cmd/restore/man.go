@@ -54,10 +54,7 @@ func (a *app) writeManPages(ctx context.Context, c *cobra.Command, folder string
 	}
 	path := filepath.Join(folder, manual.Name(c)+".1")
 	page := manPage(c)
-	err := atomicfile.Write(ctx, path, force, func(w io.Writer) error {
-		_, err := io.WriteString(w, page)
-		return err
-	})
+	err := atomicfile.WriteBytes(ctx, path, force, []byte(page))
 	if err != nil {
 		return fileError{path, err}
 	}

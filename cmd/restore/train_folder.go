@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -47,7 +46,7 @@ func exists(path string) bool {
 
 // runError is about a file that a run must have.
 func runError(run, file string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) || isNoFolder(err) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // a file stands where the folder should be
 		return fileError{run, fmt.Errorf("holds no run, for there is no %s in it; leave --resume out to begin one", file)}
 	}
 	return fileError{filepath.Join(run, file), err}
@@ -56,11 +55,5 @@ func runError(run, file string, err error) error {
 // writeFile writes a file of a run, in place of an earlier one, in one step. It does not
 // end with an interrupt: what it writes is small, and what a run has done is to be kept.
 func writeFile(path string, content []byte) error {
-	return atomicfile.Write(context.Background(), path, true, func(w io.Writer) error {
-		_, err := w.Write(content)
-		return err
-	})
+	return atomicfile.WriteBytes(context.Background(), path, true, content)
 }
-
-// isNoFolder tells whether a file is where a folder should be.
-func isNoFolder(err error) bool { return errors.Is(err, syscall.ENOTDIR) }

@@ -156,7 +156,7 @@ func (s *sourceFlags) card(config train.Config) (weights.Card, error) {
 	return weights.Card{
 		Name: s.Name, Licence: s.Licence,
 		Provenance: weights.Provenance{
-			Software: software(), Data: s.Description,
+			Software: "github.com/averaged/imaging/cmd/restore " + build.This().Version, Data: s.Description,
 			Recipe: command + ", where FILE holds " + string(text),
 		},
 	}, nil
@@ -203,6 +203,3 @@ func (a *app) pictures(ctx context.Context, t *training, folder string, channels
 	}
 	return set, nil
 }
-
-// software is what the cards of weights say that they were trained by.
-func software() string { return "github.com/averaged/imaging/cmd/restore " + build.This().Version }

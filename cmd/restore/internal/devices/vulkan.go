@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -131,10 +130,7 @@ func writeRaces(p *message.Printer, results map[string]raceResult) {
 		err = os.MkdirAll(filepath.Dir(file), 0o700)
 	}
 	if err == nil {
-		err = atomicfile.Write(context.Background(), file, true, func(w io.Writer) error {
-			_, err := w.Write(append(data, '\n'))
-			return err
-		})
+		err = atomicfile.WriteBytes(context.Background(), file, true, append(data, '\n'))
 	}
 	if err != nil {
 		p.Detail("the race between GPU and processor is not remembered: %v", err)
