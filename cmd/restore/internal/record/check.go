@@ -93,7 +93,9 @@ func CheckOf(path string, r *restore.CheckReport, network *Network) *Check {
 // lines are a text for people.
 type lines []string
 
-func (found *lines) say(format string, args ...any) { *found = append(*found, fmt.Sprintf(format, args...)) }
+func (found *lines) say(format string, args ...any) {
+	*found = append(*found, fmt.Sprintf(format, args...))
+}
 
 // CheckLines say for people what was found, with a row of every iteration if verbose.
 func CheckLines(r *restore.CheckReport, network *Network, verbose bool) []string {
