@@ -309,7 +309,7 @@ func (d *deblurrer) keep(ctx context.Context, g deblur.Grid) error {
 		return nil
 	}
 	d.estimated.Written = d.written
-	_, _, err := d.app.writeKernels(ctx, g, d.written, d.save)
+	_, err := d.app.writeKernels(ctx, g, d.written, d.save)
 	return err
 }
 

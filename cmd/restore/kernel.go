@@ -6,7 +6,7 @@ import (
 	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
-	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/kernelimage"
 )
 
 // kernelRecord is the JSON object of kernel.
@@ -121,7 +121,11 @@ func (a *app) writeKernel(c *cobra.Command, shape string, k deblur.Kernel, outpu
 	if err != nil {
 		return err
 	}
-	if err := a.writeKernelFile(c.Context(), k, output, opt); err != nil {
+	m, err := kernelimage.Of(k, opt.Format)
+	if err != nil {
+		return err
+	}
+	if err := a.write(c.Context(), output, m, opt); err != nil {
 		return err
 	}
 	switch {
@@ -137,16 +141,4 @@ func (a *app) writeKernel(c *cobra.Command, shape string, k deblur.Kernel, outpu
 		a.result("%s: %s kernel, %d×%d", message.OneLine(output), shape, k.W, k.H)
 	}
 	return nil
-}
-
-// kernelImage is the kernel as an image file holds it.
-func kernelImage(k deblur.Kernel, f imagefile.Format) (*imagefile.Image, error) {
-	if f == imagefile.PFM {
-		return &imagefile.Image{Width: k.W, Height: k.H, Channels: 1, Pix: k.Weights, Depth: 32, Format: f}, nil
-	}
-	grey, err := k.Image()
-	if err != nil {
-		return nil, err
-	}
-	return imagefile.FromImage(grey)
 }

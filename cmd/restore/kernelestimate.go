@@ -13,6 +13,7 @@ import (
 	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/kernelimage"
 	"github.com/averaged/imaging/restore"
 )
 
@@ -94,11 +95,11 @@ writes a sheet of kernels, and prints the --kernel-grid for it. 'restore deblur'
 			}
 			bar.Clear()
 			a.remarkDoubts(args[0], b.Doubts())
-			w, h, err := a.writeKernels(c.Context(), b.Grid, output, opt)
+			written, err := a.writeKernels(c.Context(), b.Grid, output, opt)
 			if err != nil {
 				return err
 			}
-			found := fmt.Sprintf("%s, %d×%d", b, w, h)
+			found := fmt.Sprintf("%s, %d×%d", b, written.Width, written.Height)
 			info := record.BlurOf(b)
 			if b.Turn != nil {
 				found = fmt.Sprintf("%s, for --kernel-grid %dx%d", b, info.Rows, info.Columns)
@@ -106,7 +107,7 @@ writes a sheet of kernels, and prints the --kernel-grid for it. 'restore deblur'
 			switch {
 			case a.json:
 				return a.printJSON(kernelRecord{
-					Schema: record.Schema, Command: "kernel", Shape: "estimate", Output: output, Width: w, Height: h, Rows: info.Rows, Columns: info.Columns,
+					Schema: record.Schema, Command: "kernel", Shape: "estimate", Output: output, Width: written.Width, Height: written.Height, Rows: info.Rows, Columns: info.Columns,
 					Input: args[0], Estimate: info, Notes: a.Notes, Exact: record.ExactNames("output", output, "input", args[0]),
 				})
 			case a.Quiet:
@@ -157,23 +158,15 @@ func refuseExisting(output string, force bool) error {
 	return nil
 }
 
-// writeKernels writes one kernel, or a sheet of many, and returns the width and height of the image.
-func (a *app) writeKernels(ctx context.Context, g deblur.Grid, output string, opt imagefile.WriteOptions) (w, h int, err error) {
+// writeKernels writes one kernel, or a sheet of many, and returns the image.
+func (a *app) writeKernels(ctx context.Context, g deblur.Grid, output string, opt imagefile.WriteOptions) (m *imagefile.Image, err error) {
 	if len(g.Kernels) > 1 {
-		sheet, err := a.writeSheet(ctx, g, output, opt)
-		if err != nil {
-			return 0, 0, err
-		}
-		return sheet.Width, sheet.Height, nil
+		m, err = kernelimage.Sheet(g, opt.Format)
+	} else {
+		m, err = kernelimage.Of(g.Kernels[0], opt.Format)
 	}
-	k := g.Kernels[0]
-	return k.W, k.H, a.writeKernelFile(ctx, k, output, opt)
-}
-
-func (a *app) writeKernelFile(ctx context.Context, k deblur.Kernel, output string, opt imagefile.WriteOptions) error {
-	m, err := kernelImage(k, opt.Format)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return a.write(ctx, output, m, opt)
+	return m, a.write(ctx, output, m, opt)
 }
