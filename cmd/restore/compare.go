@@ -14,22 +14,6 @@ import (
 	"github.com/averaged/imaging/internal/quality"
 )
 
-// compareRecord is the JSON object of compare.
-type compareRecord struct {
-	Schema    int           `json:"schema"`
-	Command   string        `json:"command"`
-	Reference string        `json:"reference"`
-	Image     string        `json:"image"`
-	Width     int           `json:"width"` // of what is compared
-	Height    int           `json:"height"`
-	Channels  int           `json:"channels"`
-	MSE       record.Number `json:"mse"`
-	*record.Fidelity
-	PaperPeak record.Number `json:"psnr_paper_peak"`
-	SSIM      record.Number `json:"ssim"` // null below 11×11
-	Exact     record.Names  `json:"names_base64,omitempty"`
-}
-
 func (a *app) compareCommand() *cobra.Command {
 	var reads reading
 	var center bool
@@ -83,7 +67,7 @@ original.`,
 	return c
 }
 
-func (a *app) compare(ctx context.Context, pathA, pathB string, r reading, center bool) (*compareRecord, error) {
+func (a *app) compare(ctx context.Context, pathA, pathB string, r reading, center bool) (*record.Compare, error) {
 	ref, err := a.read(ctx, pathA, r)
 	if err != nil {
 		return nil, err
@@ -105,7 +89,7 @@ func (a *app) compare(ctx context.Context, pathA, pathB string, r reading, cente
 			m.Crop(h, w, (m.Height-h)/2, (m.Width-w)/2)
 		}
 	}
-	rec := &compareRecord{
+	rec := &record.Compare{
 		Schema: record.Schema, Command: "compare", Reference: pathA, Image: pathB,
 		Width: ref.Width, Height: ref.Height, Channels: ref.Channels,
 		PaperPeak: record.Number(quality.Peak(ref.Pix)),

@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/averaged/imaging/cmd/restore/internal/inventory"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
@@ -79,17 +81,11 @@ func requireEmbedded(t *testing.T, embedded []any, words string) {
 			require.Regexp(t, `^proven to be (nonexpansive|0\.\d+-averaged)$`, about["certificate"])
 		}
 		for _, part := range []string{
-			"weights   " + name + ": ", card.Checksum, card.Licence + "; " + card.Provenance.Data, thousands(f.Parameters()) + " parameters, for noise of ",
+			"weights   " + name + ": ", card.Checksum, card.Licence + "; " + card.Provenance.Data, message.Thousands(f.Parameters()) + " parameters, for noise of ",
 			about["certificate"].(string),
 		} {
 			require.Contains(t, words, part)
 		}
-	}
-}
-
-func TestThousands(t *testing.T) {
-	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 369280: "369,280", 1000007: "1,000,007"} {
-		require.Equal(t, want, thousands(n))
 	}
 }
 
@@ -176,12 +172,12 @@ func TestWithoutResearchWeights(t *testing.T) {
 
 	info, _, status := run("info")
 	require.Zero(t, status)
-	require.Contains(t, info, "missing   "+strings.Join(missing, ", ")+"\n          "+howToGetResearch+"\n")
-	require.NotContains(t, strings.ReplaceAll(info, howToGetResearch, ""), "BSDS500")
+	require.Contains(t, info, "missing   "+strings.Join(missing, ", ")+"\n          "+inventory.HowToGetResearch+"\n")
+	require.NotContains(t, strings.ReplaceAll(info, inventory.HowToGetResearch, ""), "BSDS500")
 	for _, name := range missing {
 		_, words, status := run("denoise", "--method", name, "--sigma", "0.05", "a.png")
 		require.Equal(t, exitUsage, status)
-		require.Equal(t, "restore: --method "+name+": not in this build; "+howToGetResearch+"; or use --method guided\n", words)
+		require.Equal(t, "restore: --method "+name+": not in this build; "+inventory.HowToGetResearch+"; or use --method guided\n", words)
 	}
 	_, words, status := run("denoise", "--method", "general", "--weights", file, "--sigma", "0.05", "a.png")
 	require.Equal(t, exitUsage, status)

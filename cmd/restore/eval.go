@@ -415,7 +415,9 @@ func (r *comparison) fail(path string, k *contender, sigma float64, err error) e
 	if !r.app.json {
 		return r.app.stdout.err
 	}
-	rec := evalRecord{Schema: record.Schema, Command: "eval", Input: path, Sigma: record.Number(sigma), Error: text}
-	rec.of(k)
+	rec := record.Eval{Schema: record.Schema, Command: "eval", Input: path, Sigma: record.Number(sigma), Error: text}
+	if k != nil {
+		rec.Method, rec.Network = k.method, k.networkInfo()
+	}
 	return r.app.printJSON(rec)
 }

@@ -10,49 +10,10 @@ import (
 	"github.com/averaged/imaging/internal/evaluation"
 )
 
-// evalRecord is a JSON object of eval: about an image, which Input names, or the means
-// over Images of them.
-type evalRecord struct {
-	Schema  int             `json:"schema"`
-	Command string          `json:"command"`
-	Input   string          `json:"input,omitempty"`
-	Images  int             `json:"images,omitempty"`
-	Method  string          `json:"method,omitempty"`
-	Network *record.Network `json:"network,omitempty"`
-	// Task is that of inpainting; deblurring has a kernel.
-	Task     string        `json:"task,omitempty"`
-	Kernel   string        `json:"kernel,omitempty"`
-	Boundary string        `json:"boundary,omitempty"`
-	Mask     string        `json:"mask,omitempty"`
-	Missing  record.Number `json:"missing,omitempty"` // share of the pixels, without a mask
-	Sigma    record.Number `json:"sigma"`
-	// Blind: the method was not told sigma.
-	Blind bool `json:"blind"`
-	// Seed is that of the image, and of the first one in means.
-	Seed *uint64 `json:"seed,omitempty"`
-	// Error says what went wrong; nothing below is set then.
-	Error string `json:"error,omitempty"`
-	*evalScore
-}
-
-type evalScore struct {
-	Noisy   record.Number `json:"psnr_noisy"`
-	PSNR    record.Number `json:"psnr"`
-	SSIM    record.Number `json:"ssim"` // null below 11×11
-	Seconds record.Number `json:"seconds"`
-}
-
-// of says which method the object is about.
-func (e *evalRecord) of(k *contender) {
-	if k != nil {
-		e.Method, e.Network = k.method, k.networkInfo()
-	}
-}
-
-func (r *comparison) record(k *contender, seed uint64, sigma float64, s evaluation.Score) evalRecord {
-	rec := evalRecord{
-		Schema: record.Schema, Command: "eval", Sigma: record.Number(sigma), Blind: r.flags.blind, Seed: &seed, Kernel: r.flags.kernelFile,
-		evalScore: &evalScore{record.Number(s.Noisy), record.Number(s.PSNR), record.Number(s.SSIM), record.Number(s.Seconds)},
+func (r *comparison) record(k *contender, seed uint64, sigma float64, s evaluation.Score) record.Eval {
+	rec := record.Eval{
+		Schema: record.Schema, Command: "eval", Method: k.method, Network: k.networkInfo(), Sigma: record.Number(sigma), Blind: r.flags.blind, Seed: &seed, Kernel: r.flags.kernelFile,
+		EvalScore: record.EvalScoreOf(s),
 	}
 	switch r.flags.task.value {
 	case evaluation.Deblur:
@@ -60,7 +21,6 @@ func (r *comparison) record(k *contender, seed uint64, sigma float64, s evaluati
 	case evaluation.Inpaint:
 		rec.Task, rec.Mask, rec.Missing = evaluation.Inpaint, r.flags.maskFile, record.Number(r.flags.missing)
 	}
-	rec.of(k)
 	return rec
 }
 

@@ -9,24 +9,6 @@ import (
 	"github.com/averaged/imaging/internal/kernelimage"
 )
 
-// kernelRecord is the JSON object of kernel.
-type kernelRecord struct {
-	Schema  int    `json:"schema"`
-	Command string `json:"command"`
-	Shape   string `json:"shape"`
-	Output  string `json:"output"`
-	Width   int    `json:"width"`
-	Height  int    `json:"height"`
-	// Rows and Columns are those of a sheet.
-	Rows    int `json:"rows,omitempty"`
-	Columns int `json:"columns,omitempty"`
-	// Input and Estimate are those of a kernel that was estimated.
-	Input    string         `json:"input,omitempty"`
-	Estimate *record.Kernel `json:"estimate,omitempty"`
-	Notes    []string       `json:"notes,omitempty"`
-	Exact    record.Names   `json:"names_base64,omitempty"`
-}
-
 func (a *app) kernelCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "kernel SHAPE",
@@ -130,7 +112,7 @@ func (a *app) writeKernel(c *cobra.Command, shape string, k deblur.Kernel, outpu
 	}
 	switch {
 	case a.json:
-		return a.printJSON(kernelRecord{
+		return a.printJSON(record.KernelFile{
 			Schema: record.Schema, Command: "kernel", Shape: shape, Output: output, Width: k.W, Height: k.H,
 			Exact: record.ExactNames("output", output),
 		})

@@ -106,7 +106,7 @@ writes a sheet of kernels, and prints the --kernel-grid for it. 'restore deblur'
 			}
 			switch {
 			case a.json:
-				return a.printJSON(kernelRecord{
+				return a.printJSON(record.KernelFile{
 					Schema: record.Schema, Command: "kernel", Shape: "estimate", Output: output, Width: written.Width, Height: written.Height, Rows: info.Rows, Columns: info.Columns,
 					Input: args[0], Estimate: info, Notes: a.Notes, Exact: record.ExactNames("output", output, "input", args[0]),
 				})

@@ -64,7 +64,7 @@ func (a *app) kernelTurn() *cobra.Command {
 			}
 			switch {
 			case a.json:
-				return a.printJSON(kernelRecord{
+				return a.printJSON(record.KernelFile{
 					Schema: record.Schema, Command: "kernel", Shape: "turn", Output: output, Width: sheet.Width, Height: sheet.Height,
 					Rows: g.Rows, Columns: g.Columns, Exact: record.ExactNames("output", output),
 				})

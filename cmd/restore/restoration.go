@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/averaged/imaging/cmd/restore/internal/devices"
+	"github.com/averaged/imaging/cmd/restore/internal/inventory"
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
 	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/cmd/restore/internal/terminal"
@@ -198,8 +199,8 @@ func (r *restoration) checkMethod(c *cobra.Command) error {
 	switch {
 	case i < 0 && !slices.Contains(weights.Names(), r.method):
 		return usagef("--%s %s: unknown method; %sthere is: %s", r.flag, message.OneLine(r.method), message.DidYouMean(r.method, append(namesOf(methods), weights.Names()...)), methodNames())
-	case r.weights == "" && slices.Contains(missingNetworks(), r.method):
-		return usagef("--%s %s: not in this build; %s; or use --%s %s", r.flag, r.method, howToGetResearch, r.flag, r.defaultMethod())
+	case r.weights == "" && slices.Contains(inventory.MissingNetworks(), r.method):
+		return usagef("--%s %s: not in this build; %s; or use --%s %s", r.flag, r.method, inventory.HowToGetResearch, r.flag, r.defaultMethod())
 	case i < 0:
 		return usagef("--%s %s: not in this build; name its file with --weights alone, without --%s", r.flag, r.method, r.flag)
 	case methods[i].NeedsWeights && r.weights == "":

@@ -49,28 +49,6 @@ func (r *rangeFlag) Set(text string) error {
 	return nil
 }
 
-// rangeRecord is the JSON object about a range test.
-type rangeRecord struct {
-	Schema    int           `json:"schema"`
-	Command   string        `json:"command"`
-	RangeTest rangeOutcome  `json:"range_test"`
-	Picture   string        `json:"picture,omitempty"`
-	Seconds   record.Number `json:"seconds"`
-}
-
-type rangeOutcome struct {
-	Minimum  record.Number `json:"minimum"`
-	Maximum  record.Number `json:"maximum"`
-	Diverged bool          `json:"diverged"`
-	Points   []rangePoint  `json:"points"`
-}
-
-type rangePoint struct {
-	LearningRate record.Number `json:"learning_rate"`
-	Loss         record.Number `json:"loss"`
-	Smoothed     record.Number `json:"smoothed"`
-}
-
 // testRange makes a range test.
 func (a *app) testRange(c *cobra.Command, t *training) error {
 	ctx := c.Context()
@@ -128,11 +106,7 @@ func (a *app) testRange(c *cobra.Command, t *training) error {
 
 func (a *app) printRange(config train.Config, r train.RangeReport, path string, took time.Duration) error {
 	if a.json {
-		o := rangeOutcome{Minimum: record.Number(r.Minimum), Maximum: record.Number(r.Maximum), Diverged: r.Diverged}
-		for _, p := range r.Points {
-			o.Points = append(o.Points, rangePoint{record.Number(p.LearningRate), record.Number(p.Loss), record.Number(p.Smoothed)})
-		}
-		return a.printJSON(rangeRecord{record.Schema, "train", o, path, record.Number(took.Seconds())})
+		return a.printJSON(record.RangeTestOf(r, path, took))
 	}
 	a.result("minimum learning rate %.3g", r.Minimum)
 	a.result("maximum learning rate %.3g", r.Maximum)

@@ -5,23 +5,9 @@ import (
 
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/cmd/restore/internal/build"
+	"github.com/averaged/imaging/cmd/restore/internal/inventory"
 	"github.com/averaged/imaging/cmd/restore/internal/record"
 )
-
-// cpuInfo says which instruction sets there are, and which one is in use.
-type cpuInfo struct {
-	Level  string   `json:"level"`
-	Levels []string `json:"levels"`
-}
-
-// cpuLevels lists the instruction sets beside the one in use.
-func cpuLevels(inUse string) cpuInfo {
-	c := cpuInfo{Level: inUse}
-	for _, l := range cpu.InstructionSets() {
-		c.Levels = append(c.Levels, l.String())
-	}
-	return c
-}
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
@@ -45,8 +31,8 @@ date, the build tags, and the level of the processor's instruction set in use.`,
 				Schema  int    `json:"schema"`
 				Command string `json:"command"`
 				build.Info
-				CPU cpuInfo `json:"cpu"`
-			}{record.Schema, "version", b, cpuLevels(level.String())})
+				CPU inventory.CPU `json:"cpu"`
+			}{record.Schema, "version", b, inventory.CPUOf(level.String())})
 		},
 	}
 }

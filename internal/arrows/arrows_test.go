@@ -45,15 +45,16 @@ var table = map[string]row{
 		"backend", "backend/cpu", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights", "weights/research",
 		"internal/cameranoise", "internal/curves", "internal/degradation", "internal/dng", "internal/evaluation", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/imageplanes", "internal/kernelimage", "internal/maskimage", "internal/networks", "internal/openfile", "internal/quality",
 		"web",
-		"cmd/restore/internal/build", "cmd/restore/internal/devices", "cmd/restore/internal/manual", "cmd/restore/internal/message", "cmd/restore/internal/record", "cmd/restore/internal/reportpage", "cmd/restore/internal/terminal",
+		"cmd/restore/internal/build", "cmd/restore/internal/devices", "cmd/restore/internal/inventory", "cmd/restore/internal/manual", "cmd/restore/internal/message", "cmd/restore/internal/record", "cmd/restore/internal/reportpage", "cmd/restore/internal/terminal",
 		cobra, pflag,
 	}, tests: []string{"backend/cuda", "backend/vulkan", "denoise/dncnn", "internal/metadata", "internal/vulkan/vulkantest"}},
 	// Parts of the command line, none of which knows of it.
 	"cmd/restore/internal/build":      {},
 	"cmd/restore/internal/devices":    {code: []string{"restore", "backend", "backend/cpu", "backend/cuda", "backend/vulkan", "internal/imagefile/atomicfile", "cmd/restore/internal/build", "cmd/restore/internal/message"}, tests: []string{"internal/vulkan/vulkantest"}},
 	"cmd/restore/internal/message":    {code: []string{"cmd/restore/internal/terminal"}},
+	"cmd/restore/internal/inventory":  {code: []string{"restore", "backend/cpu", "deblur", "denoise", "weights", "internal/networks", "cmd/restore/internal/build", "cmd/restore/internal/devices", "cmd/restore/internal/message", "cmd/restore/internal/record"}},
 	"cmd/restore/internal/manual":     {code: []string{cobra, pflag}},
-	"cmd/restore/internal/record":     {code: []string{"restore", "raw", "deblur", "denoise", "pnp", "weights", "internal/cameranoise", "internal/htmlreport", "internal/imagefile", "internal/quality", "cmd/restore/internal/message"}},
+	"cmd/restore/internal/record":     {code: []string{"restore", "raw", "train", "deblur", "denoise", "pnp", "weights", "internal/cameranoise", "internal/evaluation", "internal/htmlreport", "internal/imagefile", "internal/quality", "cmd/restore/internal/message", "cmd/restore/internal/terminal"}},
 	"cmd/restore/internal/reportpage": {code: []string{"restore", "backend", "deblur", "pnp", "internal/htmlreport", "internal/imagefile"}},
 	"cmd/restore/internal/terminal":   {code: []string{xTerm}},
 	"restore": {code: []string{

@@ -94,3 +94,11 @@ func Count(n int, what string) string {
 func Lines(text string) []string {
 	return strings.Split(strings.TrimSpace(text), "\n")
 }
+
+// Thousands writes a number with commas between its Thousands.
+func Thousands(n int) string {
+	if n < 1000 {
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%s,%03d", Thousands(n/1000), n%1000)
+}

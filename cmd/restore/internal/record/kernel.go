@@ -58,3 +58,21 @@ func BlurOf(b *restore.Blur) *Kernel {
 		Width: k.W, Height: k.H, Trust: "fair", Varies: true, Rows: b.Grid.Rows, Columns: b.Grid.Columns,
 	}
 }
+
+// KernelFile is the JSON object of kernel.
+type KernelFile struct {
+	Schema  int    `json:"schema"`
+	Command string `json:"command"`
+	Shape   string `json:"shape"`
+	Output  string `json:"output"`
+	Width   int    `json:"width"`
+	Height  int    `json:"height"`
+	// Rows and Columns are those of a sheet.
+	Rows    int `json:"rows,omitempty"`
+	Columns int `json:"columns,omitempty"`
+	// Input and Estimate are those of a kernel that was estimated.
+	Input    string   `json:"input,omitempty"`
+	Estimate *Kernel  `json:"estimate,omitempty"`
+	Notes    []string `json:"notes,omitempty"`
+	Exact    Names    `json:"names_base64,omitempty"`
+}

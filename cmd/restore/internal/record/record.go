@@ -1,5 +1,5 @@
-// Package record says what became of an input: as an object of JSON, as a line for people, and in the facts and sentences of
-// a page.
+// Package record has the JSON objects of the commands, and says the same in words: in a line, or in the facts and sentences
+// of a page.
 package record
 
 import (
@@ -288,4 +288,20 @@ func FidelityOf(reference, estimate []float32) (*Fidelity, error) {
 		f.PSNRPaper = Number(paper)
 	}
 	return f, nil
+}
+
+// Compare is the JSON object of compare.
+type Compare struct {
+	Schema    int    `json:"schema"`
+	Command   string `json:"command"`
+	Reference string `json:"reference"`
+	Image     string `json:"image"`
+	Width     int    `json:"width"` // of what is compared
+	Height    int    `json:"height"`
+	Channels  int    `json:"channels"`
+	MSE       Number `json:"mse"`
+	*Fidelity
+	PaperPeak Number `json:"psnr_paper_peak"`
+	SSIM      Number `json:"ssim"` // null below 11×11
+	Exact     Names  `json:"names_base64,omitempty"`
 }
