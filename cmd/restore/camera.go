@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/internal/cameranoise"
 	"github.com/averaged/imaging/internal/imagefile"
 )
@@ -155,23 +156,23 @@ func (d *degradeFlags) planClean(tasks []task) ([]string, error) {
 	if to == "" {
 		return files, nil
 	}
-	if to == standardStream {
+	if to == message.StandardStream {
 		return nil, usagef("--clean -: standard output is for the result; name a file")
 	}
 	folder := os.IsPathSeparator(to[len(to)-1]) || isFolder(to)
 	switch f, err := imagefile.FormatOf(to); {
 	case folder:
 	case len(tasks) > 1 || d.recursive:
-		return nil, usagef("--clean %s: several inputs need a folder; write --clean DIR/", oneLine(to))
+		return nil, usagef("--clean %s: several inputs need a folder; write --clean DIR/", message.OneLine(to))
 	case err != nil:
-		return nil, usageError{fmt.Errorf("--clean %s: %w", oneLine(to), err)}
+		return nil, usageError{fmt.Errorf("--clean %s: %w", message.OneLine(to), err)}
 	case !f.CanWrite():
-		return nil, usagef("--clean %s: %s is read but not written; use .png or .tif, which lose nothing", oneLine(to), f)
+		return nil, usagef("--clean %s: %s is read but not written; use .png or .tif, which lose nothing", message.OneLine(to), f)
 	}
 	taken := make(map[string]string)
 	for _, t := range tasks {
 		taken[identity(t.input)] = t.input
-		if t.output != standardStream {
+		if t.output != message.StandardStream {
 			taken[identity(t.output)] = t.output
 		}
 	}
@@ -189,7 +190,7 @@ func (d *degradeFlags) planClean(tasks []task) ([]string, error) {
 		}
 		id := identity(file)
 		if other, there := taken[id]; there {
-			return nil, usagef("--clean %s: the clean picture of %s would take the place of %s; give another name", oneLine(to), name(t.input), oneLine(other))
+			return nil, usagef("--clean %s: the clean picture of %s would take the place of %s; give another name", message.OneLine(to), message.FileName(t.input), message.OneLine(other))
 		}
 		taken[id] = file
 		_, err := os.Stat(file)
@@ -207,9 +208,9 @@ func (d *degradeFlags) planClean(tasks []task) ([]string, error) {
 // nameInFolder is the name of a result, with its folders below that of -o.
 func (d *degradeFlags) nameInFolder(t task) string {
 	switch {
-	case t.output == standardStream && t.input == standardStream:
+	case t.output == message.StandardStream && t.input == message.StandardStream:
 		return "clean.png"
-	case t.output == standardStream:
+	case t.output == message.StandardStream:
 		base := filepath.Base(t.input)
 		return strings.TrimSuffix(base, filepath.Ext(base)) + imagefile.WritableExtension(t.input)
 	}
@@ -226,74 +227,4 @@ func (a *app) writeClean(ctx context.Context, d *degradeFlags, file string, clea
 		opt.Depth = 0 // --depth is about the result
 	}
 	return a.write(ctx, file, clean, opt)
-}
-
-// cameraInfo is the JSON object about a camera: see cameranoise.Camera.
-type cameraInfo struct {
-	Reduction       number     `json:"reduction"`
-	Exposure        number     `json:"exposure"`
-	Pattern         string     `json:"pattern"`
-	ISO             number     `json:"iso"`
-	FullWell        number     `json:"full_well"`
-	ShotNoise       number     `json:"shot_noise"`    // variance for light that saturates
-	ReadVariance    number     `json:"read_variance"` // where 1 saturates
-	RowNoise        number     `json:"row_noise"`
-	BlackLevel      number     `json:"black_level"`
-	Bits            int        `json:"bits"`
-	WhiteBalance    [2]number  `json:"white_balance"`
-	Matrix          [9]number  `json:"matrix"`
-	Demosaicking    string     `json:"demosaicking"`
-	Tone            number     `json:"tone"`
-	LumaSmoothing   number     `json:"luma_smoothing"`
-	ChromaSmoothing number     `json:"chroma_smoothing"`
-	Sharpening      number     `json:"sharpening"`
-	Resize          number     `json:"resize"`
-	Resampling      string     `json:"resampling"`
-	JPEG            []jpegInfo `json:"jpeg"`
-}
-
-type jpegInfo struct {
-	Quality     int    `json:"quality"`
-	Subsampling string `json:"subsampling"`
-}
-
-func cameraInfoOf(c cameranoise.Camera) *cameraInfo {
-	o := &cameraInfo{
-		Reduction: number(c.Reduction), Exposure: number(c.Exposure), Pattern: c.Pattern.String(),
-		ISO: number(c.ISO), FullWell: number(c.FullWell),
-		ShotNoise: number(c.ShotNoise()), ReadVariance: number(c.ReadVariance()), RowNoise: number(c.RowNoise),
-		BlackLevel: number(c.BlackLevel), Bits: c.Bits,
-		WhiteBalance: [2]number{number(c.WhiteBalance[0]), number(c.WhiteBalance[1])},
-		Demosaicking: c.Demosaicking.String(), Tone: number(c.Tone),
-		LumaSmoothing: number(c.LumaSmoothing), ChromaSmoothing: number(c.ChromaSmoothing), Sharpening: number(c.Sharpening),
-		Resize: number(c.Resize), Resampling: c.Resampling.String(), JPEG: jpegInfosOf(c.JPEG),
-	}
-	for i, v := range c.Matrix {
-		o.Matrix[i] = number(v)
-	}
-	return o
-}
-
-func jpegInfosOf(list []cameranoise.JPEG) []jpegInfo {
-	infos := []jpegInfo{}
-	for _, j := range list {
-		infos = append(infos, jpegInfo{j.Quality, j.Subsampling.String()})
-	}
-	return infos
-}
-
-// describeCamera says for people what matters most.
-func describeCamera(c cameranoise.Camera) string {
-	text := fmt.Sprintf("photographed at ISO %.0f, %v", c.ISO, c.Demosaicking)
-	if c.Resize > 1 {
-		text += fmt.Sprintf(", resized by %.3g (%v)", c.Resize, c.Resampling)
-	}
-	for _, j := range c.JPEG {
-		text += ", " + describeJPEG(j)
-	}
-	return text
-}
-
-func describeJPEG(j cameranoise.JPEG) string {
-	return fmt.Sprintf("JPEG %d %v", j.Quality, j.Subsampling)
 }

@@ -10,7 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/devices"
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/cameranoise"
 	"github.com/averaged/imaging/internal/degradation"
@@ -106,7 +109,7 @@ func (a *app) degrade(ctx context.Context, d *degradeFlags, args []string) error
 		return usagef("--kernel-grid goes with --boundary unknown only")
 	}
 	if isRaw(d.output) && (!d.camera.on || d.camera.clean != "") {
-		return usagef("-o %s: a raw photograph is made by --camera, and without --clean (--iso 0 is without noise)", oneLine(d.output))
+		return usagef("-o %s: a raw photograph is made by --camera, and without --clean (--iso 0 is without noise)", message.OneLine(d.output))
 	}
 	if err := d.reading.check(); err != nil {
 		return err
@@ -125,15 +128,11 @@ func (a *app) degrade(ctx context.Context, d *degradeFlags, args []string) error
 	if err != nil {
 		return err
 	}
-	dev, err := d.open()
+	device, err := a.start(&d.computing, nil)
 	if err != nil {
 		return err
 	}
-	device := &failover{app: a, processor: d.openProcessor}
-	defer device.end()
-	if err := device.begin(dev); err != nil {
-		return err
-	}
+	defer device.End()
 	var kernels deblur.Grid
 	switch {
 	case d.cells.given():
@@ -146,12 +145,12 @@ func (a *app) degrade(ctx context.Context, d *degradeFlags, args []string) error
 	if err != nil {
 		return err
 	}
-	return a.batch(ctx, "degrade", tasks, func(ctx context.Context, index int, t task) (*outcome, string, error) {
+	return a.batch(ctx, "degrade", tasks, func(ctx context.Context, index int, t task) (*record.Outcome, string, error) {
 		return a.degradeOne(ctx, d, device, kernels, cleanFiles[index], index, t)
 	})
 }
 
-func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *failover, kernels deblur.Grid, cleanFile string, index int, t task) (*outcome, string, error) {
+func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *devices.Failover, kernels deblur.Grid, cleanFile string, index int, t task) (*record.Outcome, string, error) {
 	began := time.Now()
 	m, err := a.read(ctx, t.input, d.reading)
 	if err != nil {
@@ -163,7 +162,7 @@ func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *failover,
 		m.Depth = max(m.Depth, 16)
 	}
 	if err := imagefile.CheckWrite(m, opt); err != nil {
-		return nil, "", fileError{outputName(t.output), err}
+		return nil, "", fileError{message.OutputName(t.output), err}
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, "", err
@@ -174,7 +173,7 @@ func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *failover,
 		}
 	}
 	if kernels.Kernels != nil {
-		err := device.on(func(dev backend.Device) error { return degradation.Blur(dev, m, kernels, boundaryOf(d.boundary)) })
+		err := device.On(func(dev backend.Device) error { return degradation.Blur(dev, m, kernels, boundaryOf(d.boundary)) })
 		if _, large := errors.AsType[degradation.KernelTooLarge](err); large {
 			err = fmt.Errorf("%w; use a smaller one, or --boundary circular, zero or reflect", err)
 		}
@@ -187,7 +186,7 @@ func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *failover,
 	}
 	seed := d.seed + uint64(index)
 	if d.sigma.value > 0 {
-		if err := device.on(func(dev backend.Device) error { return degradation.AddNoise(dev, m, seed, float32(d.sigma.value)) }); err != nil {
+		if err := device.On(func(dev backend.Device) error { return degradation.AddNoise(dev, m, seed, float32(d.sigma.value)) }); err != nil {
 			return nil, "", err
 		}
 	}
@@ -230,10 +229,10 @@ func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *failover,
 	if err := a.write(ctx, t.output, m, opt); err != nil {
 		return nil, "", err
 	}
-	o := &outcome{
+	o := &record.Outcome{
 		Width: m.Width, Height: m.Height, Channels: m.Channels,
-		Sigma: number(d.sigma.value), Kernel: d.kernelFile,
-		Seconds: number(time.Since(began).Seconds()),
+		Sigma: record.Number(d.sigma.value), Kernel: d.kernelFile,
+		Seconds: record.Number(time.Since(began).Seconds()),
 	}
 	var parts []string
 	if kernels.Kernels != nil {
@@ -245,13 +244,13 @@ func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *failover,
 		parts = append(parts, fmt.Sprintf("noise of sigma %.4g, seed %d", o.Sigma, seed))
 	}
 	if camera != nil {
-		o.Seed, o.Camera, o.Clean = &seed, cameraInfoOf(*camera), cleanFile
-		parts = append(parts, describeCamera(*camera)+fmt.Sprintf(", seed %d", seed))
+		o.Seed, o.Camera, o.Clean = &seed, record.CameraOf(*camera), cleanFile
+		parts = append(parts, o.Camera.String()+fmt.Sprintf(", seed %d", seed))
 	}
 	if len(compressions) > 0 {
-		o.JPEG = jpegInfosOf(compressions)
-		for _, j := range compressions {
-			parts = append(parts, describeJPEG(j))
+		o.JPEG = record.JPEGsOf(compressions)
+		for _, j := range o.JPEG {
+			parts = append(parts, j.String())
 		}
 	}
 	return o, strings.Join(append(parts, fmt.Sprintf("%d×%d", m.Width, m.Height)), ", "), nil

@@ -7,8 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
 )
@@ -30,12 +32,12 @@ func (a *app) denoiseCommand() *cobra.Command {
 removes little from texture and more from shadows. --strength light removes less,
 strong more. An image without noise comes back as it is.
 
-The default method is ` + defaultMethod() + `. fast takes a fifth of the time, tv needs no training.
+The default method is ` + networks.DefaultMethod() + `. fast takes a fifth of the time, tv needs no training.
 ` + embeddedNetworks() + `
 'restore man denoise' has more about methods, files and metadata.`,
 		Annotations: manual.Story(`By default a small network looks at each image and says how much to remove in every
 square of 16 pixels. It also chooses the method: camera for noise that a camera has
-smoothed, ` + defaultMethod() + ` for other noise. An image without noise, such as a screenshot or
+smoothed, ` + networks.DefaultMethod() + ` for other noise. An image without noise, such as a screenshot or
 a drawing, is copied, unless another format, depth, quality or less metadata is asked
 for. --sigma S is for white noise of a known standard deviation, where 1 is white.
 
@@ -99,12 +101,12 @@ func (d *denoiser) memory(m *imagefile.Image) int64 { return memoryOfDenoising(m
 
 func (d *denoiser) removedBlur() deblur.Kernel { return deblur.Kernel{} }
 
-func (d *denoiser) achieved(o *outcome) string {
+func (d *denoiser) achieved(o *record.Outcome) string {
 	if o.Unchanged {
 		return "no noise found"
 	}
 	if o.Method == "" { // nothing but impulses was found
 		return "hot pixels, or salt and pepper, filled"
 	}
-	return noiseOf(o) + " removed"
+	return o.NoiseRemoved() + " removed"
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/internal/imagefile"
 )
 
@@ -40,7 +41,7 @@ func (d *destination) bind(c *cobra.Command) {
 
 // task is one input and where its result goes.
 type task struct {
-	input, output string // standardStream for standard input and output
+	input, output string // message.StandardStream for standard input and output
 	err           error  // why it cannot be done, known before the work begins
 	exists        bool   // the result does, and is left as it is
 	unfit         string // why the input is left out: what it is
@@ -61,15 +62,15 @@ func (d *destination) plan(ctx context.Context, args []string) ([]task, error) {
 	if d.force && d.skipExisting {
 		return nil, usagef("--force and --skip-existing contradict each other; give one of them")
 	}
-	if slices.Contains(args, standardStream) && len(args) > 1 {
+	if slices.Contains(args, message.StandardStream) && len(args) > 1 {
 		return nil, usagef("- (standard input) must be the only input")
 	}
 	folder := d.output != "" && (os.IsPathSeparator(d.output[len(d.output)-1]) || isFolder(d.output))
 	if d.output != "" && !folder {
 		if len(args) > 1 || d.recursive {
-			return nil, usagef("-o %s: several inputs need a folder; write -o DIR/ or leave -o out", oneLine(d.output))
+			return nil, usagef("-o %s: several inputs need a folder; write -o DIR/ or leave -o out", message.OneLine(d.output))
 		}
-		if d.output != standardStream && !((d.rawPhotos || d.rawResults) && isRaw(d.output)) {
+		if d.output != message.StandardStream && !((d.rawPhotos || d.rawResults) && isRaw(d.output)) {
 			if _, err := outputFormat("-o", d.output, imagefile.PNG); err != nil {
 				return nil, err
 			}
@@ -84,12 +85,12 @@ func (d *destination) plan(ctx context.Context, args []string) ([]task, error) {
 		t := task{input: s.path, err: s.err, unfit: s.unfit, raw: d.rawPhotos && isRaw(s.path)}
 		switch {
 		case !t.raw && !folder && isRaw(d.output) && !d.rawResults:
-			return nil, usagef("-o %s: the result of a picture is none of a raw photograph; give the name of a picture", oneLine(d.output))
+			return nil, usagef("-o %s: the result of a picture is none of a raw photograph; give the name of a picture", message.OneLine(d.output))
 		case s.err != nil || s.unfit != "":
-		case s.path == standardStream && folder:
-			return nil, usagef("-o %s: standard input has no name to use in a folder; write -o FILE", oneLine(d.output))
-		case s.path == standardStream && d.output == "":
-			t.output = standardStream
+		case s.path == message.StandardStream && folder:
+			return nil, usagef("-o %s: standard input has no name to use in a folder; write -o FILE", message.OneLine(d.output))
+		case s.path == message.StandardStream && d.output == "":
+			t.output = message.StandardStream
 		case d.output == "":
 			t.output = strings.TrimSuffix(s.path, filepath.Ext(s.path)) + d.suffix + d.extensionFor(s.path)
 		case folder:
@@ -127,10 +128,10 @@ func outputFormat(flag, path string, otherwise imagefile.Format) (imagefile.Form
 		if info, errStat := os.Stat(path); errStat == nil && !info.Mode().IsRegular() && !info.IsDir() {
 			return otherwise, nil
 		}
-		return 0, usageError{fmt.Errorf("%s %s: %w", flag, oneLine(path), err)}
+		return 0, usageError{fmt.Errorf("%s %s: %w", flag, message.OneLine(path), err)}
 	}
 	if !f.CanWrite() {
-		return 0, usagef("%s %s: %s is read but not written; use .png or .tif, which lose nothing", flag, oneLine(path), f)
+		return 0, usagef("%s %s: %s is read but not written; use .png or .tif, which lose nothing", flag, message.OneLine(path), f)
 	}
 	return f, nil
 }
@@ -144,7 +145,7 @@ func isFolder(path string) bool {
 func (d *destination) sources(ctx context.Context, args []string, toFolder bool) ([]source, error) {
 	var list []source
 	for _, arg := range args {
-		if arg == standardStream {
+		if arg == message.StandardStream {
 			list = append(list, source{path: arg})
 			continue
 		}
@@ -236,7 +237,7 @@ func checkCollisions(tasks []task) error {
 	}
 	keepsExtension := func(t task) bool { return filepath.Ext(t.input) == filepath.Ext(t.output) }
 	for i, t := range tasks {
-		if t.err != nil || t.unfit != "" || t.output == standardStream {
+		if t.err != nil || t.unfit != "" || t.output == message.StandardStream {
 			continue
 		}
 		id := identity(t.output)
@@ -252,11 +253,11 @@ func checkCollisions(tasks []task) error {
 			tasks[i].err = sharedError{tasks[other]}
 		}
 		if sameFile(t.input, t.output) {
-			return usagef("%s: the result would take the place of its input; write -o to another file or folder", oneLine(t.input))
+			return usagef("%s: the result would take the place of its input; write -o to another file or folder", message.OneLine(t.input))
 		}
 		if read[id] {
 			return usagef("%s: the result of %s would take the place of this other input; write -o to another folder",
-				oneLine(t.output), oneLine(t.input))
+				message.OneLine(t.output), message.OneLine(t.input))
 		}
 	}
 	return nil
@@ -266,7 +267,7 @@ func checkCollisions(tasks []task) error {
 // be told for a file that need not exist: links in its folder are followed, and
 // letters count alike where file systems usually see it so.
 func identity(path string) string {
-	if path == standardStream {
+	if path == message.StandardStream {
 		return path
 	}
 	if abs, err := filepath.Abs(path); err == nil {
@@ -292,14 +293,14 @@ func sameFile(a, b string) bool {
 
 // checkExisting decides about a result that exists.
 func (d *destination) checkExisting(t *task) {
-	if t.err != nil || t.unfit != "" || t.output == standardStream {
+	if t.err != nil || t.unfit != "" || t.output == message.StandardStream {
 		return
 	}
 	info, err := os.Stat(t.output)
 	switch {
 	case err != nil: // it does not exist, or writing will say what is wrong
 	case info.IsDir():
-		t.err = fmt.Errorf("its result %s is a folder; give another name with -o", oneLine(t.output))
+		t.err = fmt.Errorf("its result %s is a folder; give another name with -o", message.OneLine(t.output))
 	case !info.Mode().IsRegular(): // a device or a pipe takes what is written to it
 	case d.skipExisting:
 		t.exists = true
@@ -312,12 +313,12 @@ func (d *destination) checkExisting(t *task) {
 type sharedError struct{ done task }
 
 func (e sharedError) Error() string {
-	return fmt.Sprintf("its result would be that of %s, too: %s; give it another name or do it apart", oneLine(e.done.input), oneLine(e.done.output))
+	return fmt.Sprintf("its result would be that of %s, too: %s; give it another name or do it apart", message.OneLine(e.done.input), message.OneLine(e.done.output))
 }
 
 // existsError is about a result that exists and must not be overwritten.
 type existsError struct{ path string }
 
 func (e existsError) Error() string {
-	return fmt.Sprintf("its result %s exists already; --force overwrites it, --skip-existing leaves it", oneLine(e.path))
+	return fmt.Sprintf("its result %s exists already; --force overwrites it, --skip-existing leaves it", message.OneLine(e.path))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
 )
@@ -72,7 +73,7 @@ func (b *batchFlags) checkPreview() error {
 const previewMargin = 48
 
 // previewOne does one task of --preview.
-func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore.Option) (*outcome, string, error) {
+func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore.Option) (*record.Outcome, string, error) {
 	b, seconds := r.shared(), stopwatch()
 	m, err := a.read(ctx, t.input, b.reading)
 	if err != nil {
@@ -118,13 +119,13 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 	if err := r.look(ctx, planarOf(&whole)); err != nil {
 		return nil, "", err
 	}
-	var o *outcome
+	var o *record.Outcome
 	for i, s := range strengths {
 		img := planarOf(&whole)
 		img.Pix = slices.Clone(whole.Pix)
 		var out *restore.Planar
 		var report *restore.Report
-		err := b.failover.run(append(slices.Clip(opts), restore.Strength(s)), func(opts []restore.Option) (err error) {
+		err := b.failover.Run(append(slices.Clip(opts), restore.Strength(s)), func(opts []restore.Option) (err error) {
 			out, report, err = asPlanar(r.solve(ctx, img, append([]restore.Option{
 				restore.Progress(func(at backend.Progress) error {
 					bar.Show((float64(i)+at.Fraction)/float64(len(strengths)), at.Residual)
@@ -140,9 +141,9 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 		labels = append(labels, strengthName(s))
 		if o == nil {
 			if report.Network.Adaptation > 0 {
-				a.remark(t.input, "here the strength follows the detail of this part; in the whole image it follows the whole (--adapt=false: neither)")
+				a.Remark(t.input, "here the strength follows the detail of this part; in the whole image it follows the whole (--adapt=false: neither)")
 			}
-			o = outcomeOf(&panels[i+1], report)
+			o = record.Of(&panels[i+1], report)
 			if !o.Unchanged {
 				o.Network = b.networkInfo()
 			}
@@ -157,7 +158,7 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 		return nil, "", err
 	}
 	o.Seconds = seconds()
-	return o, fmt.Sprintf("preview of %v, from left to right: %s; %s", p, strings.Join(labels, ", "), summary(r.achieved(o), o)), nil
+	return o, fmt.Sprintf("preview of %v, from left to right: %s; %s", p, strings.Join(labels, ", "), o.Summary(r.achieved(o))), nil
 }
 
 // previewGap is the width of the white stripe between the pictures of a preview.

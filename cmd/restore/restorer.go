@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
@@ -43,9 +45,9 @@ type restorer interface {
 	// or measured in the part.
 	noiseOfWhole(ctx context.Context, m *imagefile.Image, opts []restore.Option) (*restore.NoiseEstimate, error)
 	// describe adds to an outcome what its flags say.
-	describe(o *outcome)
+	describe(o *record.Outcome)
 	// achieved says of an outcome what became of the image, such as "noise removed".
-	achieved(o *outcome) string
+	achieved(o *record.Outcome) string
 }
 
 func (b *batchFlags) shared() *batchFlags                         { return b }
@@ -54,7 +56,7 @@ func (b *batchFlags) ownFiles() []string                          { return nil }
 func (b *batchFlags) ofFile(*imagefile.Image) []restore.Option    { return nil }
 func (b *batchFlags) frame(string, *imagefile.Image) error        { return nil }
 func (b *batchFlags) look(context.Context, *restore.Planar) error { return nil }
-func (b *batchFlags) describe(*outcome)                           {}
+func (b *batchFlags) describe(*record.Outcome)                    {}
 func (b *batchFlags) memory(m *imagefile.Image) int64             { return memoryOfDeblurring(len(m.Pix), false) }
 
 // compressionOf is the option about how an image that was read was compressed, if that is known.
@@ -94,18 +96,11 @@ func (a *app) restoreAll(c *cobra.Command, r restorer, args []string) error {
 	if a.page, err = b.newPage(a, c, tasks, files); err != nil {
 		return err
 	}
-	dev, err := b.open()
+	b.failover, err = a.start(&b.computing, func(dev backend.Device) ([]restore.Option, func(), error) { return b.use(ctx, a, dev) })
 	if err != nil {
 		return err
 	}
-	b.failover = &failover{
-		app: a, processor: b.openProcessor,
-		load: func(dev backend.Device) ([]restore.Option, func(), error) { return b.use(ctx, a, dev) },
-	}
-	defer b.failover.end()
-	if err := b.failover.begin(dev); err != nil {
-		return err
-	}
+	defer b.failover.End()
 	b.remarkMethod(a)
 	own, err := r.loadOwn(ctx, a)
 	if err != nil {
@@ -113,7 +108,7 @@ func (a *app) restoreAll(c *cobra.Command, r restorer, args []string) error {
 	}
 	ofRaw := slices.Clip(opts)
 	opts = append(ofRaw, own...)
-	return a.writePage(ctx, b, a.batch(ctx, c.Name(), tasks, func(ctx context.Context, _ int, t task) (*outcome, string, error) {
+	return a.writePage(ctx, b, a.batch(ctx, c.Name(), tasks, func(ctx context.Context, _ int, t task) (*record.Outcome, string, error) {
 		if t.raw {
 			return a.restoreRaw(ctx, r, t, ofRaw)
 		}
@@ -125,7 +120,7 @@ func (a *app) restoreAll(c *cobra.Command, r restorer, args []string) error {
 }
 
 // restoreOne does one task: read, compute, write, compare.
-func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore.Option) (*outcome, string, error) {
+func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore.Option) (*record.Outcome, string, error) {
 	b, seconds := r.shared(), stopwatch()
 	m, file, err := a.readOriginal(ctx, t.input, b.reading)
 	if err != nil {
@@ -155,9 +150,9 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	if scale != nil {
 		a.remarkRange(t.input, scale, opt)
 	}
-	opt.Threads = b.threads
+	opt.Threads = b.Threads
 	if err := imagefile.CheckWrite(m, opt); err != nil {
-		return nil, "", fileError{outputName(t.output), err}
+		return nil, "", fileError{message.OutputName(t.output), err}
 	}
 	if err := a.page.Before(img, m); err != nil {
 		return nil, "", err
@@ -182,7 +177,7 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	}
 	var out *restore.Planar
 	var report *restore.Report
-	err = b.failover.run(opts, func(opts []restore.Option) (err error) {
+	err = b.failover.Run(opts, func(opts []restore.Option) (err error) {
 		out, report, err = asPlanar(r.solve(ctx, img, append([]restore.Option{
 			restore.Progress(func(p backend.Progress) error {
 				bar.Show(p.Fraction, p.Residual)
@@ -200,10 +195,10 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	if scale != nil && writesFloat(opt) {
 		m.Pix = scale.back(out.Pix)
 	}
-	o := outcomeOf(m, report)
+	o := record.Of(m, report)
 	if o.Unchanged {
-		o.anew, err = a.writeUnchanged(ctx, t.output, m, opt, file)
-		o.Copied = o.anew == ""
+		o.Anew, err = a.writeUnchanged(ctx, t.output, m, opt, file)
+		o.Copied = o.Anew == ""
 	} else {
 		o.Network = b.networkInfoFor(report.Method)
 		a.warn(t.input, m)
@@ -215,8 +210,8 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	m.Pix = out.Pix
 	r.describe(o)
 	if reference != nil {
-		if o.fidelity, err = fidelityOf(b.reference, reference, m.Pix); err != nil {
-			return nil, "", err
+		if o.Fidelity, err = record.FidelityOf(reference, m.Pix); err != nil {
+			return nil, "", fileError{b.reference, err}
 		}
 	}
 	o.Seconds = seconds()
@@ -224,7 +219,7 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 		return nil, "", err
 	}
 	a.remarkRun(t.input, report)
-	return o, summary(r.achieved(o), o), nil
+	return o, o.Summary(r.achieved(o)), nil
 }
 
 // noiseOfFound measures the noise of a damaged image in the part that could be read, and is nil
@@ -247,7 +242,7 @@ func (a *app) noiseOfFound(ctx context.Context, r restorer, m *imagefile.Image, 
 
 // noiseOfWholeOn is noiseOfWhole on the device, or the processor if that fails.
 func (b *batchFlags) noiseOfWholeOn(ctx context.Context, r restorer, m *imagefile.Image, opts []restore.Option) (noise *restore.NoiseEstimate, err error) {
-	err = b.failover.run(opts, func(opts []restore.Option) (err error) {
+	err = b.failover.Run(opts, func(opts []restore.Option) (err error) {
 		noise, err = r.noiseOfWhole(ctx, m, opts)
 		return err
 	})

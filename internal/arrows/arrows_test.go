@@ -42,14 +42,19 @@ var table = map[string]row{
 		"restore", "raw", "train",
 		// The types of restore's own face: devices, kernels, networks, certificates. See
 		// RATIONALE.md.
-		"backend", "backend/cpu", "backend/cuda", "backend/vulkan", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights", "weights/research",
+		"backend", "backend/cpu", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights", "weights/research",
 		"internal/cameranoise", "internal/curves", "internal/degradation", "internal/dng", "internal/evaluation", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/imageplanes", "internal/kernelimage", "internal/maskimage", "internal/networks", "internal/openfile", "internal/quality",
 		"web",
-		"cmd/restore/internal/manual", "cmd/restore/internal/reportpage", "cmd/restore/internal/terminal",
+		"cmd/restore/internal/build", "cmd/restore/internal/devices", "cmd/restore/internal/inventory", "cmd/restore/internal/manual", "cmd/restore/internal/message", "cmd/restore/internal/record", "cmd/restore/internal/reportpage", "cmd/restore/internal/terminal",
 		cobra, pflag,
-	}, tests: []string{"denoise/dncnn", "internal/metadata", "internal/vulkan/vulkantest"}},
+	}, tests: []string{"backend/cuda", "backend/vulkan", "denoise/dncnn", "internal/metadata", "internal/vulkan/vulkantest"}},
 	// Parts of the command line, none of which knows of it.
+	"cmd/restore/internal/build":      {},
+	"cmd/restore/internal/devices":    {code: []string{"restore", "backend", "backend/cpu", "backend/cuda", "backend/vulkan", "internal/imagefile/atomicfile", "cmd/restore/internal/build", "cmd/restore/internal/message"}, tests: []string{"internal/vulkan/vulkantest"}},
+	"cmd/restore/internal/message":    {code: []string{"cmd/restore/internal/terminal"}},
+	"cmd/restore/internal/inventory":  {code: []string{"restore", "backend/cpu", "deblur", "denoise", "weights", "internal/networks", "cmd/restore/internal/build", "cmd/restore/internal/devices", "cmd/restore/internal/message", "cmd/restore/internal/record"}},
 	"cmd/restore/internal/manual":     {code: []string{cobra, pflag}},
+	"cmd/restore/internal/record":     {code: []string{"restore", "raw", "train", "deblur", "denoise", "pnp", "weights", "internal/cameranoise", "internal/evaluation", "internal/htmlreport", "internal/imagefile", "internal/quality", "cmd/restore/internal/message", "cmd/restore/internal/terminal"}},
 	"cmd/restore/internal/reportpage": {code: []string{"restore", "backend", "deblur", "pnp", "internal/htmlreport", "internal/imagefile"}},
 	"cmd/restore/internal/terminal":   {code: []string{xTerm}},
 	"restore": {code: []string{
@@ -59,7 +64,7 @@ var table = map[string]row{
 	// The parts of restore, which opens the image before them and closes it after them.
 	"internal/deblurring": {code: []string{
 		"deblur", "deblur/estimate", "denoise", "denoise/refute", "operator", "tv", "pnp", "backend",
-		"internal/coarsenoise", "internal/denoising", "internal/fft", "internal/imageplanes", "internal/inverse", "internal/meter", "internal/networks", "internal/outcome", "internal/parallel", "internal/strength",
+		"internal/clipping", "internal/coarsenoise", "internal/denoising", "internal/fft", "internal/imageplanes", "internal/inverse", "internal/meter", "internal/networks", "internal/outcome", "internal/parallel", "internal/strength",
 	}, tests: []string{"internal/synthetic", "weights", "weights/open"}},
 	"internal/denoising": {code: []string{
 		"denoise", "tv", "pnp", "backend", "weights",
@@ -90,10 +95,10 @@ var table = map[string]row{
 	"tv":      {code: []string{"backend", "internal/arguments", "internal/strength", gonum}},
 	"pnp":     {code: []string{"averaged", "operator", "backend", "internal/arguments", gonum}, tests: []string{"internal/devicetest"}},
 	// Raw photographs.
-	"raw": {code: []string{"internal/demosaic", "internal/dng", "internal/imagefile", "internal/matrix3"}, tests: []string{"internal/cameranoise"}},
+	"raw": {code: []string{"internal/demosaic", "internal/development", "internal/dng", "internal/imagefile"}, tests: []string{"internal/cameranoise"}},
 	// The kernel of a photograph, and internal/noise and internal/coarsenoise because noise in it says how far to trust its edges.
 	"deblur/estimate": {
-		code: []string{"backend", "deblur", "internal/coarsenoise", "internal/fft", "internal/noise", "internal/parallel", "internal/symmetry", gonum},
+		code: []string{"backend", "deblur", "internal/clipping", "internal/coarsenoise", "internal/fft", "internal/noise", "internal/parallel", "internal/symmetry", gonum},
 	},
 	// A blur and downsampling: the one that builds on another.
 	"upscale": {
@@ -170,15 +175,17 @@ var table = map[string]row{
 	// Internal packages, each with one purpose.
 	"internal/anscombe":       {},
 	"internal/arrows":         {},
+	"internal/clipping":       {},
 	"internal/cameranoise":    {code: []string{"backend", "internal/demosaic", "internal/jpegblock", "internal/matrix3"}, tests: []string{"internal/imagefile"}},
 	"internal/curves":         {code: []string{"train", plot, xImage}},
 	"internal/demosaic":       {},
+	"internal/development":    {code: []string{"internal/demosaic", "internal/matrix3", "internal/srgb"}},
 	"internal/devicequeue":    {code: []string{"backend"}},
 	"internal/parallel":       {},
 	"internal/dng":            {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/losslessjpeg", "internal/tiffdir"}, tests: []string{"internal/imagefile"}},
 	"internal/fft":            {code: []string{"internal/instructionset", "internal/parallel"}},
 	"internal/degradation":    {code: []string{"backend", "deblur", "internal/cameranoise", "internal/dng", "internal/imagefile"}},
-	"internal/evaluation":     {code: []string{"internal/findings", "internal/htmlreport", "internal/imagefile", "internal/quality"}},
+	"internal/evaluation":     {code: []string{"restore", "backend", "deblur", "internal/degradation", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/quality"}},
 	"internal/findings":       {code: []string{"internal/htmlreport", "internal/imagefile/atomicfile"}},
 	"internal/hostblur":       {code: []string{"backend", "internal/fft", "internal/parallel"}},
 	"internal/htmlreport":     {},
@@ -192,7 +199,7 @@ var table = map[string]row{
 	"internal/imagefile/jpeg": {code: []string{"internal/imagecheck", "internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/chroma", "internal/imagefile/jpeg/segment", "internal/jpegblock", "internal/metadata", "internal/tiffdir"}, tests: []string{"internal/imagefile/imagetest"}},
 	"internal/imagefile/png":  {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/iccprofile", "internal/metadata"}, tests: []string{"internal/imagefile/imagetest"}},
 	"internal/imagefile/pnm":  {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source"}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/samples"}},
-	"internal/imagefile/tiff": {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/chroma", "internal/imagefile/jpeg", "internal/imagefile/jpeg/segment", "internal/imagefile/samples", "internal/imagefile/tiff/fax", "internal/metadata", "internal/tiffdir", xImage}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/png"}},
+	"internal/imagefile/tiff": {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/chroma", "internal/imagefile/jpeg", "internal/imagefile/jpeg/segment", "internal/imagefile/samples", "internal/imagefile/tiff/fax", "internal/metadata", "internal/srgb", "internal/tiffdir", xImage}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/png"}},
 	"internal/imagefile/webp": {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/samples", "internal/metadata", xImage}},
 	// Fax rows are tried inside of TIFF, too.
 	"internal/imagefile/tiff/fax":     {code: []string{"internal/imagefile/format"}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/tiff", "internal/tiffdir", xImage}},
@@ -214,15 +221,16 @@ var table = map[string]row{
 	// noise is in internal/denoising.
 	"internal/noise":        {code: []string{"backend", "weights", "internal/devicequeue", "internal/nn/ondevice", "internal/nn/tensors", "internal/parallel"}, tests: []string{"backend/cpu", "weights/open", "internal/cameranoise", "internal/synthetic"}},
 	"internal/losslessjpeg": {},
-	"internal/coarsenoise":  {code: []string{"deblur", "internal/fft", "internal/parallel", "internal/strength"}},
+	"internal/coarsenoise":  {code: []string{"deblur", "internal/clipping", "internal/fft", "internal/parallel", "internal/strength"}},
 	"internal/sensornoise":  {},
 	"internal/rawdenoise":   {code: []string{"raw", "internal/anscombe", "internal/demosaic", "internal/noise", "internal/sensornoise"}, tests: []string{"internal/cameranoise"}},
 	"internal/response":     {},
 	"internal/quality":      {code: []string{"internal/parallel"}},
-	"internal/scene":        {},
+	"internal/scene":        {code: []string{"internal/srgb"}},
+	"internal/srgb":         {},
 	"internal/strength":     {},
 	"internal/tiffdir":      {},
-	"internal/synthetic":    {code: []string{"backend", xImage}},
+	"internal/synthetic":    {code: []string{"backend", "internal/srgb", xImage}},
 
 	// What is published.
 	"internal/release":               {},

@@ -1,5 +1,5 @@
 // Package kernelimage reads kernels from image files as people make them: bright on black, in an alpha channel, on grey, or dark
-// on white.
+// on white. It makes images of kernels, too.
 package kernelimage
 
 import (
@@ -85,4 +85,29 @@ func hasOneColour(m *imagefile.Image) bool {
 		}
 	}
 	return seen >= 0
+}
+
+// Of is the image of a kernel for a file of a format.
+func Of(k deblur.Kernel, f imagefile.Format) (*imagefile.Image, error) {
+	if f == imagefile.PFM {
+		return &imagefile.Image{Width: k.W, Height: k.H, Channels: 1, Pix: k.Weights, Depth: 32, Format: f}, nil
+	}
+	grey, err := k.Image()
+	if err != nil {
+		return nil, err
+	}
+	return imagefile.FromImage(grey)
+}
+
+// Sheet is the image of a grid of kernels for a file of a format.
+func Sheet(g deblur.Grid, f imagefile.Format) (*imagefile.Image, error) {
+	pix, h, w, err := g.Sheet()
+	if err != nil {
+		return nil, err
+	}
+	depth := 16
+	if f == imagefile.PFM {
+		depth = 32
+	}
+	return &imagefile.Image{Width: w, Height: h, Channels: 1, Pix: pix, Depth: depth, Format: f}, nil
 }

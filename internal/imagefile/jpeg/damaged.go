@@ -53,8 +53,8 @@ func Salvage(src *source.Source, noise bool) (*picture.Image, Others, error) {
 	return m, others, nil
 }
 
-func damaged(text string, args ...any) error {
-	return fmt.Errorf("%w: the JPEG is damaged, and "+text, append([]any{format.ErrMalformed}, args...)...)
+func damaged(text string) error {
+	return fmt.Errorf("%w: the JPEG is damaged, and %s", format.ErrMalformed, text)
 }
 
 // repair makes a whole file of a damaged one.

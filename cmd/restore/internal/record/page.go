@@ -1,18 +1,19 @@
-package main
+package record
 
 import (
 	"fmt"
 
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/internal/htmlreport"
 )
 
-// factsOf lists the numbers of an outcome.
-func factsOf(o *outcome) []htmlreport.Fact {
+// Facts lists the numbers of an outcome.
+func (o *Outcome) Facts() []htmlreport.Fact {
 	var facts []htmlreport.Fact
 	say := func(name, format string, args ...any) {
 		facts = append(facts, htmlreport.Fact{Name: name, Value: fmt.Sprintf(format, args...)})
 	}
-	sayNumber := func(name string, v number) {
+	sayNumber := func(name string, v Number) {
 		if v != 0 {
 			say(name, "%.4g", v)
 		}
@@ -35,7 +36,7 @@ func factsOf(o *outcome) []htmlreport.Fact {
 		origin = "estimated"
 	}
 	if o.Raw != nil {
-		factsOfRaw(o.Raw, say)
+		o.Raw.facts(say)
 	}
 	say("Noise level (sigma, 1 is white)", "%.4g (%s)", o.Sigma, origin)
 	if o.SigmaGiven != o.Sigma {
@@ -67,16 +68,16 @@ func factsOf(o *outcome) []htmlreport.Fact {
 		say("Strength of the guide", "%.4g", o.Guide.Strength)
 	}
 	if o.Network != nil {
-		say("Weights", "%s, %s", oneLine(o.Network.Name), oneLine(o.Network.Checksum))
+		say("Weights", "%s, %s", message.OneLine(o.Network.Name), message.OneLine(o.Network.Checksum))
 	}
 	if o.Kernel != "" {
-		say("Kernel", "%s", name(o.Kernel))
+		say("Kernel", "%s", message.FileName(o.Kernel))
 	}
 	if o.Boundary != "" {
 		say("Beyond the frame", "%s", o.Boundary)
 	}
 	if o.Mask != "" {
-		say("Mask", "%s", name(o.Mask))
+		say("Mask", "%s", message.FileName(o.Mask))
 	}
 	if o.Factor != 0 {
 		say("Enlarged", "%d times, scaled down by %s", o.Factor, o.Antialias)
@@ -86,15 +87,15 @@ func factsOf(o *outcome) []htmlreport.Fact {
 		say("Residual at the end (relative)", "%.4g", s.Residual)
 		say("Tolerance", "%.4g", s.Tolerance)
 	}
-	if o.fidelity != nil {
-		say("PSNR", "%s", decibels(float64(o.PSNR)))
+	if o.Fidelity != nil {
+		say("PSNR", "%s", Decibels(float64(o.PSNR)))
 	}
 	say("Time", "%.1f s", o.Seconds)
 	return facts
 }
 
-// certificateInWords says what is proven of a run, a sentence or two each, as its summary does.
-func certificateInWords(o *outcome) []string {
+// Proof says what is proven of a run, a sentence or two each, as its summary does.
+func (o *Outcome) Proof() []string {
 	c := o.Certificate
 	var words []string
 	say := func(format string, args ...any) { words = append(words, fmt.Sprintf(format, args...)) }

@@ -1,4 +1,4 @@
-package main
+package build
 
 import (
 	"runtime/debug"
@@ -15,16 +15,16 @@ func TestBuild(t *testing.T) {
 	}
 	for _, c := range []struct {
 		info debug.BuildInfo
-		want build
+		want Info
 	}{
-		{debug.BuildInfo{}, build{Version: "(devel)", Tags: []string{}}},
-		{debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}}, build{Version: "v1.2.3", Tags: []string{}}},
-		{debug.BuildInfo{Main: debug.Module{Version: "(devel)"}, Settings: checkout}, build{
+		{debug.BuildInfo{}, Info{Version: "(devel)", Tags: []string{}}},
+		{debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}}, Info{Version: "v1.2.3", Tags: []string{}}},
+		{debug.BuildInfo{Main: debug.Module{Version: "(devel)"}, Settings: checkout}, Info{
 			Version: "devel-0123456789ab+dirty", Commit: "0123456789abcdef", CommitDate: "2026-01-02T03:04:05Z",
 			Modified: true, Tags: []string{"cuda", "noasm"},
 		}},
 	} {
-		got := buildOf(&c.info)
+		got := of(&c.info)
 		require.NotEmpty(t, got.Go)
 		require.NotEmpty(t, got.OS)
 		require.NotEmpty(t, got.Arch)

@@ -1,4 +1,4 @@
-package main
+package message
 
 import (
 	"fmt"
@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// didYouMean is "did you mean …? ", with the words that a mistyped one is nearest to, or nothing
+// DidYouMean is "did you mean …? ", with the words that a mistyped one is nearest to, or nothing
 // if it is near none.
-func didYouMean(typed string, words []string) string {
+func DidYouMean(typed string, words []string) string {
 	// One slip in a short word, two in a longer one.
 	least := 2
 	if len(typed) > 4 {
@@ -30,7 +30,7 @@ func didYouMean(typed string, words []string) string {
 	if near == nil || len(typed) < 2 { // of one letter everything is near
 		return ""
 	}
-	return fmt.Sprintf("did you mean %s? ", orList(near))
+	return fmt.Sprintf("did you mean %s? ", Or(near))
 }
 
 // slips is how many letters have to be inserted, left out, replaced or exchanged with their
@@ -57,4 +57,12 @@ func slips(a, b string) int {
 		before, last = last, row
 	}
 	return last[len(y)]
+}
+
+// Or is a list of words, such as "a, b or c".
+func Or(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }

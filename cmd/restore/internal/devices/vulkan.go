@@ -1,13 +1,12 @@
 //go:build !novulkan
 
-package main
+package devices
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,23 +16,25 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/backend/vulkan"
+	"github.com/averaged/imaging/cmd/restore/internal/build"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/internal/imagefile/atomicfile"
 )
 
 // bestVulkan returns the device that --backend auto takes by Vulkan, or nil: the first one that is
 // faster than the processor, discrete GPUs before others. Software is never taken.
-func bestVulkan(a *app, threads int) backend.Device {
+func bestVulkan(p *message.Printer, threads int) backend.Device {
 	all, err := vulkan.Devices()
 	if err != nil {
 		if !errors.Is(err, vulkan.ErrNoDriver) && !errors.Is(err, vulkan.ErrNoDevice) {
-			a.note("Vulkan does not work: %s; computing on the processor", gpuCause("vulkan", err))
+			p.Note("Vulkan does not work: %s; computing on the processor", gpuCause("vulkan", err))
 		}
 		return nil
 	}
 	all = slices.DeleteFunc(all, func(g vulkan.GPU) bool { return g.Kind == vulkan.Processor })
 	slices.SortStableFunc(all, func(a, b vulkan.GPU) int { return rank(a) - rank(b) })
 	for _, g := range all {
-		if dev := fasterThanProcessor(a, g, threads); dev != nil {
+		if dev := fasterThanProcessor(p, g, threads); dev != nil {
 			return dev
 		}
 	}
@@ -49,34 +50,34 @@ func rank(g vulkan.GPU) int {
 
 // fasterThanProcessor opens a device if it works and wins the race against the processor, which is held
 // once for a device with its driver and this version of the program.
-func fasterThanProcessor(a *app, g vulkan.GPU, threads int) backend.Device {
+func fasterThanProcessor(p *message.Printer, g vulkan.GPU, threads int) backend.Device {
 	results := readRaces()
 	known, held := results[raceKey(g)]
 	if held && !known.Wins {
-		a.detail("%s, %s, is slower than the processor; it was when they were compared", vulkanName(g.Index), g.Name)
+		p.Detail("%s, %s, is slower than the processor; it was when they were compared", vulkanName(g.Index), g.Name)
 		return nil
 	}
 	dev, err := vulkan.Open(g.Index)
 	if err != nil {
-		a.note("%s; trying what comes next", oneLine(faultText(err)))
+		p.Note("%s; trying what comes next", message.OneLine(faultText(err)))
 		return nil
 	}
 	if !held {
 		known, err = race(dev, threads)
 		if err != nil {
-			a.note("%s; trying what comes next", oneLine(faultText(err)))
+			p.Note("%s; trying what comes next", message.OneLine(faultText(err)))
 			_ = dev.Close() // it says the same
 			return nil
 		}
 		results[raceKey(g)] = known
-		writeRaces(a, results)
+		writeRaces(p, results)
 	}
 	if !known.Wins {
-		a.detail("%s, %s, is slower than the processor: %v against %v", vulkanName(g.Index), g.Name, known.GPU, known.CPU)
+		p.Detail("%s, %s, is slower than the processor: %v against %v", vulkanName(g.Index), g.Name, known.GPU, known.CPU)
 		_ = dev.Close() // of work that has been waited for
 		return nil
 	}
-	a.detail("computing on %s, %s", vulkanName(g.Index), g.Name)
+	p.Detail("computing on %s, %s", vulkanName(g.Index), g.Name)
 	return dev
 }
 
@@ -98,7 +99,7 @@ func race(dev *vulkan.Device, threads int) (raceResult, error) {
 }
 
 func raceKey(g vulkan.GPU) string {
-	return strings.Join([]string{g.Name, g.Driver, thisBuild().Version}, "; ")
+	return strings.Join([]string{g.Name, g.Driver, build.This().Version}, "; ")
 }
 
 // racesFile is where results are remembered; nowhere, if the user has no folder for such files.
@@ -119,7 +120,7 @@ func readRaces() map[string]raceResult {
 	return results
 }
 
-func writeRaces(a *app, results map[string]raceResult) {
+func writeRaces(p *message.Printer, results map[string]raceResult) {
 	file := racesFile()
 	if file == "" {
 		return
@@ -129,40 +130,37 @@ func writeRaces(a *app, results map[string]raceResult) {
 		err = os.MkdirAll(filepath.Dir(file), 0o700)
 	}
 	if err == nil {
-		err = atomicfile.Write(context.Background(), file, true, func(w io.Writer) error {
-			_, err := w.Write(append(data, '\n'))
-			return err
-		})
+		err = atomicfile.WriteBytes(context.Background(), file, true, append(data, '\n'))
 	}
 	if err != nil {
-		a.detail("the race between GPU and processor is not remembered: %v", err)
+		p.Detail("the race between GPU and processor is not remembered: %v", err)
 	}
 }
 
 // openVulkan opens the device that --backend names. Where it is there and does not work, the processor
 // takes its place.
-func (c *computing) openVulkan(n int) (backend.Device, error) {
+func (c *Choice) openVulkan(p *message.Printer, n int) (backend.Device, error) {
 	dev, err := vulkan.Open(n)
 	switch {
 	case err == nil:
 		return dev, nil
 	case errors.Is(err, vulkan.ErrNoDriver) || errors.Is(err, vulkan.ErrNoDevice) || errors.Is(err, backend.ErrUnsupported):
-		return nil, usagef("--backend %s: %s; use --backend cpu or auto", c.backend, gpuCause("vulkan", err))
+		return nil, unavailable("--backend %s: %s; use --backend cpu or auto", c.Backend, gpuCause("vulkan", err))
 	}
-	c.teller().note("%s; the processor takes over", oneLine(faultText(err)))
-	return c.openProcessor()
+	p.Note("%s; the processor takes over", message.OneLine(faultText(err)))
+	return c.Processor()
 }
 
-// vulkanDevices returns the devices that --backend can name, or why there are none. Each is opened, to
+// Vulkan returns the devices that --backend can name, or why there are none. Each is opened, to
 // see whether it computes what the processor does.
-func vulkanDevices() ([]device, string) {
+func Vulkan() ([]Device, string) {
 	all, err := vulkan.Devices()
 	if err != nil {
 		return nil, gpuCause("vulkan", err)
 	}
-	var found []device
+	var found []Device
 	for _, g := range all {
-		d := device{
+		d := Device{
 			Name: vulkanName(g.Index), Model: g.Name, Memory: g.Memory, Kind: g.Kind.String(), Driver: g.Driver,
 			Vulkan: g.Version(), Abilities: abilities(g),
 		}
@@ -172,7 +170,7 @@ func vulkanDevices() ([]device, string) {
 			err = dev.Close()
 		}
 		if err != nil {
-			works, d.Failure = false, oneLine(faultText(err))
+			works, d.Failure = false, message.OneLine(faultText(err))
 		}
 		d.Works = &works
 		found = append(found, d)
@@ -204,12 +202,12 @@ func faultText(err error) string {
 	return err.Error()
 }
 
-// deviceFault returns the message about an error after which the run continues on the processor: a device
+// fault returns the message about an error after which the run continues on the processor: a device
 // has failed, has no room for the smallest tile, or does not make what is needed.
-func deviceFault(dev backend.Device, err error) (string, bool) {
+func fault(dev backend.Device, err error) (string, bool) {
 	var f *vulkan.Fault
 	if errors.As(err, &f) {
-		return oneLine(f.Error()), true
+		return message.OneLine(f.Error()), true
 	}
 	v, ok := dev.(*vulkan.Device)
 	if !ok {
@@ -225,5 +223,5 @@ func deviceFault(dev backend.Device, err error) (string, bool) {
 	default:
 		return "", false
 	}
-	return fmt.Sprintf("%s, %s with driver %s: %s", vulkanName(g.Index), oneLine(g.Name), oneLine(g.Driver), what), true
+	return fmt.Sprintf("%s, %s with driver %s: %s", vulkanName(g.Index), message.OneLine(g.Name), message.OneLine(g.Driver), what), true
 }
