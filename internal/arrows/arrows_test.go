@@ -31,6 +31,7 @@ const (
 	pflag   = "github.com/spf13/pflag" // the flags of cobra
 	cudaCgo = "gorgonia.org/cu"
 	purego  = "github.com/ebitengine/purego"
+	flate   = "github.com/klauspost/compress"
 	testify = "github.com/stretchr/testify"
 	rapid   = "pgregory.net/rapid"
 )
@@ -197,7 +198,7 @@ var table = map[string]row{
 	"internal/imagefile/bmp":  {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/samples", "internal/metadata"}, tests: []string{"internal/imagefile/imagetest"}},
 	"internal/imagefile/gif":  {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/metadata"}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/samples"}},
 	"internal/imagefile/jpeg": {code: []string{"internal/imagecheck", "internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/chroma", "internal/imagefile/jpeg/segment", "internal/jpegblock", "internal/metadata", "internal/tiffdir"}, tests: []string{"internal/imagefile/imagetest"}},
-	"internal/imagefile/png":  {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/iccprofile", "internal/metadata"}, tests: []string{"internal/imagefile/imagetest"}},
+	"internal/imagefile/png":  {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/iccprofile", "internal/metadata", flate}, tests: []string{"internal/imagefile/imagetest"}},
 	"internal/imagefile/pnm":  {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source"}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/samples"}},
 	"internal/imagefile/tiff": {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/chroma", "internal/imagefile/jpeg", "internal/imagefile/jpeg/segment", "internal/imagefile/samples", "internal/imagefile/tiff/fax", "internal/metadata", "internal/srgb", "internal/tiffdir", xImage}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/png"}},
 	"internal/imagefile/webp": {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/samples", "internal/metadata", xImage}},
