@@ -9,17 +9,18 @@ import (
 	"github.com/averaged/imaging/internal/demosaic"
 	"github.com/averaged/imaging/internal/development"
 	"github.com/averaged/imaging/internal/dng"
-	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/imagefile/format"
+	"github.com/averaged/imaging/internal/imagefile/source"
 )
 
 // The errors that the errors of Read and Write wrap.
 var (
 	// ErrMalformed: the file breaks the rules of its format, or is cut off.
-	ErrMalformed = imagefile.ErrMalformed
+	ErrMalformed = format.ErrMalformed
 	// ErrUnsupported: a kind of DNG that this package does not read.
-	ErrUnsupported = imagefile.ErrUnsupported
+	ErrUnsupported = format.ErrUnsupported
 	// ErrTooManyPixels: the file announces more pixels than are allowed.
-	ErrTooManyPixels = imagefile.ErrTooManyPixels
+	ErrTooManyPixels = source.ErrTooManyPixels
 )
 
 // Options say how to read. The zero value is useful.

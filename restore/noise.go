@@ -58,7 +58,7 @@ func EstimateNoise(img image.Image) (NoiseEstimate, error) {
 }
 
 // noise measures that of a picture as Denoise does.
-func (p picture) noise(ctx context.Context, m denoising.Meter) (outcome.Estimate, error) {
+func (p opened) noise(ctx context.Context, m denoising.Meter) (outcome.Estimate, error) {
 	filled, _ := denoising.FillImpulses(p.planar.planes())
 	p.planar = (*Planar)(filled)
 	return m.Map(ctx, p.toned().planar.planes())

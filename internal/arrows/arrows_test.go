@@ -60,8 +60,8 @@ var table = map[string]row{
 	"cmd/restore/internal/terminal":   {code: []string{xTerm}},
 	"restore": {code: []string{
 		"raw", "denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "pnp", "backend", "backend/cpu", "weights", "weights/open",
-		"internal/arguments", "internal/deblurring", "internal/denoising", "internal/imagefile", "internal/imagefile/jpeg", "internal/imageplanes", "internal/inverse", "internal/maskimage", "internal/meter", "internal/networks", "internal/noise", "internal/outcome", "internal/rawdenoise", "internal/strength",
-	}, tests: []string{"denoise/activation", "denoise/dncnn", "tv", "internal/cameranoise", "internal/dng", "internal/scene", "internal/quality", "internal/synthetic", "weights/research"}},
+		"internal/arguments", "internal/deblurring", "internal/denoising", "internal/imagefile/jpeg", "internal/imagefile/picture", "internal/imageplanes", "internal/inverse", "internal/maskimage", "internal/meter", "internal/networks", "internal/noise", "internal/outcome", "internal/rawdenoise", "internal/strength",
+	}, tests: []string{"denoise/activation", "denoise/dncnn", "tv", "internal/cameranoise", "internal/dng", "internal/imagefile", "internal/scene", "internal/quality", "internal/synthetic", "weights/research"}},
 	// The parts of restore, which opens the image before them and closes it after them.
 	"internal/deblurring": {code: []string{
 		"deblur", "deblur/estimate", "denoise", "denoise/refute", "operator", "tv", "pnp", "backend",
@@ -75,8 +75,8 @@ var table = map[string]row{
 	"internal/networks":    {code: []string{"denoise", "denoise/rungekutta", "operator", "pnp", "backend", "weights", "internal/noise", "internal/outcome", "internal/strength"}, tests: []string{"denoise/refute", "weights/research"}},
 	"internal/outcome":     {code: []string{"denoise", "pnp", "internal/noise"}},
 	"internal/meter":       {code: []string{"backend"}},
-	"internal/kernelimage": {code: []string{"deblur", "internal/imagefile"}},
-	"internal/maskimage":   {code: []string{"internal/imagefile", "internal/imageplanes", "internal/outcome"}},
+	"internal/kernelimage": {code: []string{"deblur", "internal/imagefile/format", "internal/imagefile/picture"}, tests: []string{"internal/imagefile"}},
+	"internal/maskimage":   {code: []string{"internal/imagefile/picture", "internal/imageplanes", "internal/outcome"}},
 	"internal/imageplanes": {code: []string{"inpaint", "upscale", "backend", "internal/strength", gonum}, tests: []string{"internal/synthetic"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from, internal/cameranoise
 	// photographs it, and internal/strength says for which levels the steps of deblurring are. See RATIONALE.md.
@@ -96,7 +96,7 @@ var table = map[string]row{
 	"tv":      {code: []string{"backend", "internal/arguments", "internal/strength", gonum}},
 	"pnp":     {code: []string{"averaged", "operator", "backend", "internal/arguments", gonum}, tests: []string{"internal/devicetest"}},
 	// Raw photographs.
-	"raw": {code: []string{"internal/demosaic", "internal/development", "internal/dng", "internal/imagefile"}, tests: []string{"internal/cameranoise"}},
+	"raw": {code: []string{"internal/demosaic", "internal/development", "internal/dng", "internal/imagefile/format", "internal/imagefile/source"}, tests: []string{"internal/cameranoise"}},
 	// The kernel of a photograph, and internal/noise and internal/coarsenoise because noise in it says how far to trust its edges.
 	"deblur/estimate": {
 		code: []string{"backend", "deblur", "internal/clipping", "internal/coarsenoise", "internal/fft", "internal/noise", "internal/parallel", "internal/symmetry", gonum},
@@ -205,7 +205,7 @@ var table = map[string]row{
 	// Fax rows are tried inside of TIFF, too.
 	"internal/imagefile/tiff/fax":     {code: []string{"internal/imagefile/format"}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/tiff", "internal/tiffdir", xImage}},
 	"internal/imagefile/jpeg/segment": {code: []string{"internal/metadata"}},
-	"internal/imagefile/picture":      {code: []string{"internal/imagefile/chroma", "internal/imagefile/format", "internal/imagefile/samples", "internal/iccprofile", "internal/metadata"}},
+	"internal/imagefile/picture":      {code: []string{"internal/imagecheck", "internal/imagefile/chroma", "internal/imagefile/format", "internal/imagefile/samples", "internal/imagefile/source", "internal/iccprofile", "internal/metadata"}, tests: []string{"internal/imagefile/imagetest"}},
 	"internal/imagefile/source":       {code: []string{"internal/imagefile/format", "internal/metadata"}},
 	"internal/imagefile/chroma":       {},
 	"internal/imagefile/format":       {},
@@ -372,7 +372,7 @@ func reachable(folder string) []string {
 
 // Whoever imports restore takes on these modules and no other.
 func TestDependenciesOfRestore(t *testing.T) {
-	may := []string{module, xSys, xImage, gonum}
+	may := []string{module, xSys, gonum}
 	for _, platform := range platforms {
 		for _, p := range dependencies(t, platform, "./restore") {
 			require.True(t, p.Standard || allowed(p.ImportPath, may), "%s: restore depends on %s", platform, p.ImportPath)

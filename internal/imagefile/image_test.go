@@ -2,8 +2,11 @@ package imagefile
 
 import (
 	"bytes"
+	"image/jpeg"
 	"testing"
 
+	"github.com/averaged/imaging/internal/imagefile/imagetest"
+	"github.com/averaged/imaging/internal/imagefile/picture"
 	"github.com/averaged/imaging/internal/tiffdir"
 	"github.com/stretchr/testify/require"
 )
@@ -41,4 +44,13 @@ func openEXIF(t *testing.T, data []byte) readEXIF {
 		e.photo, _, _ = tree.Directory(int64(photo)) // none if it is broken
 	}
 	return e
+}
+
+func TestFromImageOfDecodedJPEG(t *testing.T) {
+	data := imagetest.File(t, "gray.jpg")
+	img, err := jpeg.Decode(bytes.NewReader(data))
+	require.NoError(t, err)
+	m, err := picture.FromImage(img)
+	require.NoError(t, err)
+	require.Equal(t, decode(t, data).Pix, m.Pix)
 }

@@ -1,11 +1,9 @@
-package imagefile
+package picture_test
 
 import (
-	"bytes"
 	"image"
 	"image/color"
 	"image/draw"
-	"image/jpeg"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -13,6 +11,7 @@ import (
 	"github.com/averaged/imaging/internal/imagefile/imagetest"
 	"github.com/averaged/imaging/internal/imagefile/picture"
 	"github.com/averaged/imaging/internal/imagefile/samples"
+	"github.com/averaged/imaging/internal/imagefile/source"
 	"github.com/stretchr/testify/require"
 )
 
@@ -77,7 +76,7 @@ func randomImages() []image.Image {
 
 func TestFromImageEqualsItsColours(t *testing.T) {
 	for _, src := range randomImages() {
-		m, err := FromImage(src)
+		m, err := picture.FromImage(src)
 		require.NoError(t, err, "%T", src)
 		require.NoError(t, m.Validate())
 		limit := 1.0
@@ -126,7 +125,7 @@ func TestToImageAndBack(t *testing.T) {
 				default:
 					require.IsType(t, &image.NRGBA64{}, out)
 				}
-				back, err := FromImage(out)
+				back, err := picture.FromImage(out)
 				require.NoError(t, err)
 				require.Equal(t, depth, back.Depth)
 				require.Equal(t, m.Alpha, back.Alpha)
@@ -142,21 +141,12 @@ func TestToImageAndBack(t *testing.T) {
 }
 
 func TestFromImageRefuses(t *testing.T) {
-	_, err := FromImage(nil)
-	require.ErrorIs(t, err, ErrInvalidImage)
-	_, err = FromImage(image.NewGray(image.Rectangle{}))
-	require.ErrorIs(t, err, ErrInvalidImage)
-	_, err = FromImage(image.NewUniform(color.White)) // has 4·10¹⁸ pixels
-	require.ErrorIs(t, err, ErrTooManyPixels)
-}
-
-func TestFromImageOfDecodedJPEG(t *testing.T) {
-	data := imagetest.File(t, "gray.jpg")
-	img, err := jpeg.Decode(bytes.NewReader(data))
-	require.NoError(t, err)
-	m, err := FromImage(img)
-	require.NoError(t, err)
-	require.Equal(t, decode(t, data).Pix, m.Pix)
+	_, err := picture.FromImage(nil)
+	require.ErrorIs(t, err, picture.ErrInvalid)
+	_, err = picture.FromImage(image.NewGray(image.Rectangle{}))
+	require.ErrorIs(t, err, picture.ErrInvalid)
+	_, err = picture.FromImage(image.NewUniform(color.White)) // has 4·10¹⁸ pixels
+	require.ErrorIs(t, err, source.ErrTooManyPixels)
 }
 
 func TestLike(t *testing.T) {
