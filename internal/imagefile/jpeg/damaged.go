@@ -26,7 +26,7 @@ func Salvage(src *source.Source, noise bool) (*picture.Image, Others, error) {
 	if err != nil && len(data) == 0 {
 		return nil, Others{}, err // else the damage is that it cannot be read to its end
 	}
-	r := repair{data: data, width: config.Width, height: config.Height}
+	r := repair{src: src, data: data, width: config.Width, height: config.Height}
 	if err := r.readSegments(); err != nil {
 		return nil, Others{}, err
 	}
@@ -59,6 +59,7 @@ func damaged(text string, args ...any) error {
 
 // repair makes a whole file of a damaged one.
 type repair struct {
+	src           io.ReaderAt
 	data          []byte
 	width, height int
 	progressive   bool
@@ -206,7 +207,7 @@ func (r *repair) decodeScans() (image.Image, error) {
 		if i < len(r.scans) {
 			end = r.scans[i]
 		}
-		file := io.MultiReader(bytes.NewReader(r.data[:end]), bytes.NewReader([]byte{0xff, segment.EOI}))
+		file := io.MultiReader(io.NewSectionReader(r.src, 0, int64(end)), bytes.NewReader([]byte{0xff, segment.EOI}))
 		if img, err := stdjpeg.Decode(file); err == nil {
 			return img, nil
 		}
