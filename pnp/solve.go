@@ -99,7 +99,9 @@ type Options struct {
 	// operator.ByChannel.
 	Memory int
 	// Progress is called after every iteration. Fraction is the share of MaxIterations done so far. Residual
-	// is (‖T(x_k) − x_k‖ + ε_k)/‖T(x_k)‖ at the last x_k that was not rejected.
+	// is (‖T(x_k) − x_k‖ + ε_k)/‖T(x_k)‖ at the last x_k that was not rejected. An error of it ends the run without an
+	// iterate. For a rule of your own that keeps it, call Solve with a few MaxIterations, again and again, each time from
+	// the result: with Plain that is the same run.
 	Progress backend.ProgressFunc
 }
 
