@@ -116,3 +116,19 @@ func TestPaddingOfTIFFIsLimited(t *testing.T) {
 	require.ErrorIs(t, err, ErrMalformed)
 	require.ErrorContains(t, err, "tiles of 65536×65536 in an image of 1×100")
 }
+
+// A frame of WebP is not decoded if it is larger than allowed, whatever the size of the canvas is.
+func TestFramesOfWebPLargerThanTheirCanvas(t *testing.T) {
+	chunk := func(name string, data []byte) []byte {
+		return append(binary.LittleEndian.AppendUint32([]byte(name), uint32(len(data))), data...)
+	}
+	for name, head := range map[string][]byte{
+		"VP8 ": {0x10, 0, 0, 0x9d, 0x01, 0x2a, 0xff, 0x3f, 0xff, 0x3f}, // a key frame of 16383×16383 pixels
+		"VP8L": {0x2f, 0xfe, 0xbf, 0xff, 0x0f, 0},                      // 16383×16383
+	} {
+		body := slices.Concat([]byte("WEBP"), chunk("VP8X", make([]byte, 10)), chunk(name, head))
+		_, err := Decode(t.Context(), bytes.NewReader(chunk("RIFF", body)), ReadOptions{MaxPixels: 1000})
+		require.ErrorIs(t, err, ErrTooManyPixels, name)
+		require.ErrorContains(t, err, "16383×16383", name)
+	}
+}
