@@ -49,7 +49,7 @@ func File(ctx context.Context, r io.ReaderAt, size, maxPixels int64) *Source {
 // Stream returns what r has, with the limit of File. It stops waiting for r, with the context's error, when ctx is done. A
 // Read of r may then still be under way.
 func Stream(ctx context.Context, r io.Reader, maxPixels int64) *Source {
-	s := &stream{r: interruptibleReader{ctx, r}, limit: maxBeforeSize}
+	s := &stream{r: &interruptibleReader{ctx: ctx, r: r}, limit: maxBeforeSize}
 	return &Source{disk: &Recorder{ReaderAt: during{ctx, s}}, stream: s, maxPixels: maxPixels}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
 	"testing"
 	"testing/iotest"
 
@@ -73,4 +74,32 @@ func TestCause(t *testing.T) {
 	require.NoError(t, s.Cause(nil), "nothing that was needed is missing")
 	require.Equal(t, cut, s.Cause(broken))
 
+}
+
+// A pipe delivers little at a time, and each read takes no memory of its own.
+func TestSmallReadsOfAStream(t *testing.T) {
+	data := make([]byte, 1<<20)
+	for i := range data {
+		data[i] = byte(i * i >> 8)
+	}
+	s := Stream(t.Context(), &slowReader{data}, 0)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, err := s.Bytes(0, int64(len(data)))
+	runtime.ReadMemStats(&after)
+	require.NoError(t, err)
+	require.Equal(t, data, got)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(8*len(data)))
+}
+
+// slowReader delivers 1000 bytes at a time.
+type slowReader struct{ rest []byte }
+
+func (r *slowReader) Read(p []byte) (int, error) {
+	if len(r.rest) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, r.rest[:min(1000, len(r.rest))])
+	r.rest = r.rest[n:]
+	return n, nil
 }
