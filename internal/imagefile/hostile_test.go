@@ -132,3 +132,41 @@ func TestFramesOfWebPLargerThanTheirCanvas(t *testing.T) {
 		require.ErrorContains(t, err, "16383×16383", name)
 	}
 }
+
+// countingReader counts the bytes that are read.
+type countingReader struct {
+	*bytes.Reader
+	n int
+}
+
+func (r *countingReader) ReadAt(p []byte, off int64) (int, error) {
+	n, err := r.Reader.ReadAt(p, off)
+	r.n += n
+	return n, err
+}
+
+// Of a progressive JPEG with too many scans the first ones are read, and no more.
+func TestScansOfADamagedJPEGAreLimited(t *testing.T) {
+	one := append([]byte{1}, make([]byte, 15)...) // a code of one word, of one bit
+	many := []byte{0xff, segment.SOI}
+	for _, s := range []struct {
+		marker byte
+		data   []byte
+	}{
+		{segment.DQT, append([]byte{0}, bytes.Repeat([]byte{1}, 64)...)},
+		{segment.SOF2, []byte{8, 0, 8, 0, 8, 1, 1, 0x11, 0}}, // 8×8 pixels of one component
+		{segment.DHT, slices.Concat([]byte{0}, one, []byte{0})},
+		{segment.DHT, slices.Concat([]byte{0x10}, one, []byte{0})},
+		{segment.SOS, []byte{1, 1, 0, 0, 0, 0}},
+	} {
+		many = segment.Append(many, s.marker, "", s.data)
+	}
+	many = append(many, 0x7f)
+	scan := append(segment.Append(nil, segment.SOS, "", []byte{1, 1, 0, 1, 63, 0}), 0x7f)
+	many = slices.Concat(many, bytes.Repeat(scan, 10000), []byte{0xff, segment.EOI})
+	r := &countingReader{Reader: bytes.NewReader(many)}
+	m, err := DecodeAt(t.Context(), r, int64(len(many)), ReadOptions{Damaged: true})
+	require.NoError(t, err)
+	require.True(t, m.Damaged)
+	require.Less(t, r.n, 5*len(many)/2) // all of it to find the scans and to find the end, and the beginning a few times
+}

@@ -199,10 +199,7 @@ func (r *repair) units() (across, down int) {
 // decodeScans decodes as many whole scans as possible.
 func (r *repair) decodeScans() (image.Image, error) {
 	const most = 32 // real files have ten or so
-	if len(r.scans) > most {
-		r.scans = r.scans[:most]
-	}
-	for i := len(r.scans); i > 0; i-- {
+	for i := min(len(r.scans), most); i > 0; i-- {
 		end := len(r.data)
 		if i < len(r.scans) {
 			end = r.scans[i]
