@@ -64,7 +64,7 @@ func (p opened) noise(ctx context.Context, m denoising.Meter) (outcome.Estimate,
 	return m.Map(ctx, p.toned().planar.planes())
 }
 
-// Part returns the estimate for the rectangle r of the image.
+// Part returns the estimate for the rectangle r of the image, as LevelMap.Part does.
 func (e NoiseEstimate) Part(r image.Rectangle) NoiseEstimate {
 	e.levels = e.maps()
 	for k, m := range e.levels {

@@ -2,6 +2,7 @@ package imagefile
 
 import (
 	"bytes"
+	"context"
 	"image/jpeg"
 	"testing"
 
@@ -20,7 +21,7 @@ func encode(t testing.TB, m *Image, opt WriteOptions) []byte {
 
 func decode(t testing.TB, data []byte) *Image {
 	t.Helper()
-	m, err := DecodeAt(bytes.NewReader(data), int64(len(data)), ReadOptions{})
+	m, err := DecodeAt(context.Background(), bytes.NewReader(data), int64(len(data)), ReadOptions{})
 	require.NoError(t, err)
 	require.NoError(t, m.Validate())
 	return m
