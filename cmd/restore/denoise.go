@@ -24,7 +24,7 @@ type denoiser struct {
 
 func (a *app) denoiseCommand() *cobra.Command {
 	d := &denoiser{}
-	d.suffix, d.rawPhotos = ".denoised", true
+	d.Suffix, d.RawPhotos = ".denoised", true
 	return a.restoringCommand(d, &cobra.Command{
 		Use:   "denoise IN...",
 		Short: "Remove noise from images",

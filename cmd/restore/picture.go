@@ -15,6 +15,7 @@ import (
 
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
 	"github.com/averaged/imaging/cmd/restore/internal/terminal"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/internal/imageplanes"
@@ -161,7 +162,7 @@ func (w *writing) options(m *imagefile.Image, path string, overwrite bool) image
 		opt.Format = imagefile.PNG
 	}
 	if path != message.StandardStream {
-		if f, err := outputFormat("-o", path, opt.Format); err == nil {
+		if f, err := plan.OutputFormat("-o", path, opt.Format); err == nil {
 			opt.Format = f
 		} // else writing says what is wrong
 	}

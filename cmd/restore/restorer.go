@@ -10,6 +10,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
 	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
@@ -108,8 +109,8 @@ func (a *app) restoreAll(c *cobra.Command, r restorer, args []string) error {
 	}
 	ofRaw := slices.Clip(opts)
 	opts = append(ofRaw, own...)
-	return a.writePage(ctx, b, a.batch(ctx, c.Name(), tasks, func(ctx context.Context, _ int, t task) (*record.Outcome, string, error) {
-		if t.raw {
+	return a.writePage(ctx, b, a.batch(ctx, c.Name(), tasks, func(ctx context.Context, _ int, t plan.Task) (*record.Outcome, string, error) {
+		if t.Raw {
 			return a.restoreRaw(ctx, r, t, ofRaw)
 		}
 		if b.preview.given() {
@@ -120,9 +121,9 @@ func (a *app) restoreAll(c *cobra.Command, r restorer, args []string) error {
 }
 
 // restoreOne does one task: read, compute, write, compare.
-func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore.Option) (*record.Outcome, string, error) {
+func (a *app) restoreOne(ctx context.Context, r restorer, t plan.Task, opts []restore.Option) (*record.Outcome, string, error) {
 	b, seconds := r.shared(), stopwatch()
-	m, file, err := a.readOriginal(ctx, t.input, b.reading)
+	m, file, err := a.readOriginal(ctx, t.Input, b.reading)
 	if err != nil {
 		return nil, "", err
 	}
@@ -143,16 +144,16 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	if b.writing.alpha.value == "drop" {
 		img.Alpha = nil // all colours are to be seen
 	}
-	if err := r.frame(t.input, m); err != nil {
+	if err := r.frame(t.Input, m); err != nil {
 		return nil, "", err
 	}
-	opt := b.writing.options(m, t.output, b.force)
+	opt := b.writing.options(m, t.Output, b.Force)
 	if scale != nil {
-		a.remarkRange(t.input, scale, opt)
+		a.remarkRange(t.Input, scale, opt)
 	}
 	opt.Threads = b.Threads
 	if err := imagefile.CheckWrite(m, opt); err != nil {
-		return nil, "", fileError{message.OutputName(t.output), err}
+		return nil, "", fileError{message.OutputName(t.Output), err}
 	}
 	if err := a.page.Before(img, m); err != nil {
 		return nil, "", err
@@ -168,7 +169,7 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 			reference = scale.scale(reference)
 		}
 	}
-	bar := a.newProgress(t.input)
+	bar := a.newProgress(t.Input)
 	defer bar.Clear()
 	bar.Show(0, 0)
 	b.bar = bar
@@ -197,12 +198,12 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	}
 	o := record.Of(m, report)
 	if o.Unchanged {
-		o.Anew, err = a.writeUnchanged(ctx, t.output, m, opt, file)
+		o.Anew, err = a.writeUnchanged(ctx, t.Output, m, opt, file)
 		o.Copied = o.Anew == ""
 	} else {
 		o.Network = b.networkInfoFor(report.Method)
-		a.warn(t.input, m)
-		err = a.write(ctx, t.output, m, opt)
+		a.warn(t.Input, m)
+		err = a.write(ctx, t.Output, m, opt)
 	}
 	if err != nil {
 		return nil, "", err
@@ -218,7 +219,7 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	if err := a.page.After(m, r.removedBlur(), report); err != nil {
 		return nil, "", err
 	}
-	a.remarkRun(t.input, report)
+	a.remarkRun(t.Input, report)
 	return o, o.Summary(r.achieved(o)), nil
 }
 
