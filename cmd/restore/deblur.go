@@ -10,6 +10,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/memory"
 	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/cmd/restore/internal/plan"
 	"github.com/averaged/imaging/cmd/restore/internal/record"
@@ -290,7 +291,7 @@ func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...rest
 
 // memory is that of an iteration. Of a photograph with clipped samples there are also which, and room for one channel.
 func (d *deblurrer) memory(m *imagefile.Image) int64 {
-	bytes := memoryOfDeblurring(len(m.Pix), pnp.ByChannel(backend.Image(m.Channels, m.Height, m.Width)))
+	bytes := memory.OfDeblurring(len(m.Pix), pnp.ByChannel(backend.Image(m.Channels, m.Height, m.Width)))
 	if slices.Max(m.Pix) >= 1 {
 		bytes += 4 * int64(len(m.Pix)+m.Width*m.Height)
 	}

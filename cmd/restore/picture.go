@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/memory"
 	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/cmd/restore/internal/plan"
 	"github.com/averaged/imaging/cmd/restore/internal/terminal"
@@ -101,7 +102,7 @@ func (a *app) readFrom(ctx context.Context, stdin io.Reader, path string, r read
 	if err := m.CheckMagnitude(); err != nil {
 		return nil, fileError{path, err}
 	}
-	collectAfterReading(m.Width * m.Height)
+	memory.AfterReading(m.Width * m.Height)
 	return m, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/memory"
 	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/cmd/restore/internal/plan"
 	"github.com/averaged/imaging/cmd/restore/internal/record"
@@ -76,8 +77,8 @@ func (a *app) restoreRaw(ctx context.Context, r restorer, t plan.Task, opts []re
 	defer file.Close() // nothing is written to it
 	img := photo.Image()
 	pixels := img.Width * img.Height
-	collectAfterReading(pixels)
-	collectAbove(pixels, memoryOfDenoisingRaw(pixels))
+	memory.AfterReading(pixels)
+	memory.Limit(pixels, memory.OfDenoisingRaw(pixels))
 	if a.page != nil {
 		m, err := developed(photo, file, img)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/memory"
 	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/cmd/restore/internal/plan"
 	"github.com/averaged/imaging/cmd/restore/internal/record"
@@ -58,7 +59,7 @@ func (b *batchFlags) ofFile(*imagefile.Image) []restore.Option    { return nil }
 func (b *batchFlags) frame(string, *imagefile.Image) error        { return nil }
 func (b *batchFlags) look(context.Context, *restore.Planar) error { return nil }
 func (b *batchFlags) describe(*record.Outcome)                    {}
-func (b *batchFlags) memory(m *imagefile.Image) int64             { return memoryOfDeblurring(len(m.Pix), false) }
+func (b *batchFlags) memory(m *imagefile.Image) int64             { return memory.OfDeblurring(len(m.Pix), false) }
 
 // compressionOf is the option about how an image that was read was compressed, if that is known.
 func compressionOf(m *imagefile.Image) []restore.Option {
@@ -79,7 +80,7 @@ func (a *app) restoringCommand(r restorer, c *cobra.Command) *cobra.Command {
 // restoreAll checks the flags, loads what all inputs need, and restores one input after another.
 func (a *app) restoreAll(c *cobra.Command, r restorer, args []string) error {
 	ctx, b := c.Context(), r.shared()
-	collectAt(seldom)
+	memory.Collect(memory.Seldom)
 	if err := r.checkOwn(); err != nil {
 		return err
 	}
@@ -127,7 +128,7 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t plan.Task, opts []re
 	if err != nil {
 		return nil, "", err
 	}
-	collectAbove(m.Width*m.Height, r.memory(m))
+	memory.Limit(m.Width*m.Height, r.memory(m))
 	noise, err := a.noiseOfFound(ctx, r, m, opts)
 	if err != nil {
 		return nil, "", err
