@@ -7,18 +7,19 @@ import (
 	"strings"
 
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
 	"github.com/averaged/imaging/cmd/restore/internal/record"
 )
 
 // restoreOne restores the input of a task and writes the result. It returns what
 // to say of it, for --json and for people.
-type restoreOne func(ctx context.Context, index int, t task) (*record.Outcome, string, error)
+type restoreOne func(ctx context.Context, index int, t plan.Task) (*record.Outcome, string, error)
 
 // batch runs the tasks one after another: each uses all processors. One that
 // fails does not stop the others, but an interrupt does.
-func (a *app) batch(ctx context.Context, command string, tasks []task, one restoreOne) error {
+func (a *app) batch(ctx context.Context, command string, tasks []plan.Task, one restoreOne) error {
 	for _, t := range tasks {
-		if err := a.refuseTerminal(t.output); t.err == nil && err != nil {
+		if err := a.refuseTerminal(t.Output); t.Err == nil && err != nil {
 			return err
 		}
 	}
@@ -35,21 +36,21 @@ func (a *app) batch(ctx context.Context, command string, tasks []task, one resto
 		if ctx.Err() != nil {
 			return interrupted()
 		}
-		a.Input, a.Notes = t.input, slices.Clone(ofAll)
+		a.Input, a.Notes = t.Input, slices.Clone(ofAll)
 		if len(tasks) > 1 {
 			a.position = fmt.Sprintf("%d of %d: ", i+1, len(tasks))
 		}
-		rec := record.Input{Schema: record.Schema, Command: command, Input: t.input, Output: t.output}
-		text, err := "", t.err
+		rec := record.Input{Schema: record.Schema, Command: command, Input: t.Input, Output: t.Output}
+		text, err := "", t.Err
 		switch {
-		case t.exists:
+		case t.Exists:
 			skipped++
 			rec.Skipped, existing = true, true
-			a.Detail("%s: skipped, %s exists", message.FileName(t.input), message.OneLine(t.output))
-		case t.unfit != "":
+			a.Detail("%s: skipped, %s exists", message.FileName(t.Input), message.OneLine(t.Output))
+		case t.Unfit != "":
 			skipped++
 			rec.Skipped = true
-			a.Remark(t.input, "skipped, it %s", t.unfit)
+			a.Remark(t.Input, "skipped, it %s", t.Unfit)
 		case err == nil:
 			rec.Outcome, text, err = one(ctx, i, t)
 		}
@@ -91,12 +92,12 @@ func (a *app) batch(ctx context.Context, command string, tasks []task, one resto
 }
 
 // failTask prints the error of a task and returns its text.
-func (a *app) failTask(t task, err error) string {
+func (a *app) failTask(t plan.Task, err error) string {
 	text := ""
 	if fe, ok := err.(fileError); ok {
 		text = fe.Error()
 	} else {
-		text = describe(t.input, err)
+		text = describe(t.Input, err)
 	}
 	text = message.OneLine(strings.TrimSpace(text))
 	a.Fail(text)
@@ -105,18 +106,18 @@ func (a *app) failTask(t task, err error) string {
 
 // report prints what became of a task: JSON, or a line for people, which goes to
 // standard error where standard output carries the image.
-func (a *app) report(rec record.Input, t task, said string) error {
-	text := fmt.Sprintf("%s%s -> %s: %s", a.position, message.FileName(t.input), message.OutputName(t.output), said)
-	rec.Exact = record.ExactNames("input", t.input, "output", t.output)
+func (a *app) report(rec record.Input, t plan.Task, said string) error {
+	text := fmt.Sprintf("%s%s -> %s: %s", a.position, message.FileName(t.Input), message.OutputName(t.Output), said)
+	rec.Exact = record.ExactNames("input", t.Input, "output", t.Output)
 	if o := rec.Outcome; o != nil {
-		rec.Exact = record.ExactNames("input", t.input, "output", t.output, "kernel", o.Kernel, "mask", o.Mask)
+		rec.Exact = record.ExactNames("input", t.Input, "output", t.Output, "kernel", o.Kernel, "mask", o.Mask)
 	}
 	a.enter(rec, said)
 	switch {
 	case a.json:
 		return a.printJSON(rec)
 	case rec.Outcome == nil || a.Quiet:
-	case t.output == message.StandardStream:
+	case t.Output == message.StandardStream:
 		a.Note("%s", text)
 	default:
 		a.result("%s", text)

@@ -3,16 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
-	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/internal/cameranoise"
 	"github.com/averaged/imaging/internal/imagefile"
 )
@@ -148,81 +144,9 @@ func checkUnit(m *imagefile.Image) error {
 	return nil
 }
 
-// planClean returns for each task the file of --clean, empty where none is to be written. A file that
-// must not be overwritten is an error of its task.
-func (d *degradeFlags) planClean(tasks []task) ([]string, error) {
-	files := make([]string, len(tasks))
-	to := d.camera.clean
-	if to == "" {
-		return files, nil
-	}
-	if to == message.StandardStream {
-		return nil, usagef("--clean -: standard output is for the result; name a file")
-	}
-	folder := os.IsPathSeparator(to[len(to)-1]) || isFolder(to)
-	switch f, err := imagefile.FormatOf(to); {
-	case folder:
-	case len(tasks) > 1 || d.recursive:
-		return nil, usagef("--clean %s: several inputs need a folder; write --clean DIR/", message.OneLine(to))
-	case err != nil:
-		return nil, usageError{fmt.Errorf("--clean %s: %w", message.OneLine(to), err)}
-	case !f.CanWrite():
-		return nil, usagef("--clean %s: %s is read but not written; use .png or .tif, which lose nothing", message.OneLine(to), f)
-	}
-	taken := make(map[string]string)
-	for _, t := range tasks {
-		taken[identity(t.input)] = t.input
-		if t.output != message.StandardStream {
-			taken[identity(t.output)] = t.output
-		}
-	}
-	if d.kernelFile != "" {
-		taken[identity(d.kernelFile)] = d.kernelFile
-	}
-	for i := range tasks {
-		t := &tasks[i]
-		if t.err != nil || t.unfit != "" {
-			continue
-		}
-		file := to
-		if folder {
-			file = filepath.Join(to, d.nameInFolder(*t))
-		}
-		id := identity(file)
-		if other, there := taken[id]; there {
-			return nil, usagef("--clean %s: the clean picture of %s would take the place of %s; give another name", message.OneLine(to), message.FileName(t.input), message.OneLine(other))
-		}
-		taken[id] = file
-		_, err := os.Stat(file)
-		switch {
-		case err == nil && d.skipExisting: // left as it is
-		case err == nil && !d.force:
-			t.err = existsError{file}
-		default:
-			files[i] = file
-		}
-	}
-	return files, nil
-}
-
-// nameInFolder is the name of a result, with its folders below that of -o.
-func (d *degradeFlags) nameInFolder(t task) string {
-	switch {
-	case t.output == message.StandardStream && t.input == message.StandardStream:
-		return "clean.png"
-	case t.output == message.StandardStream:
-		base := filepath.Base(t.input)
-		return strings.TrimSuffix(base, filepath.Ext(base)) + imagefile.WritableExtension(t.input)
-	}
-	if relative, err := filepath.Rel(d.output, t.output); d.output != "" && err == nil && filepath.IsLocal(relative) && relative != "." {
-		return relative
-	}
-	return filepath.Base(t.output)
-}
-
 // writeClean writes the picture without noise, of the depth of the result where its format has that.
 func (a *app) writeClean(ctx context.Context, d *degradeFlags, file string, clean *imagefile.Image) error {
-	opt := d.writing.options(clean, file, d.force)
+	opt := d.writing.options(clean, file, d.Force)
 	if !slices.Contains(opt.Format.Depths(), opt.Depth) {
 		opt.Depth = 0 // --depth is about the result
 	}

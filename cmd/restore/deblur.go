@@ -10,7 +10,9 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/memory"
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
 	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
@@ -41,7 +43,7 @@ type deblurrer struct {
 
 func (a *app) deblurCommand() *cobra.Command {
 	d := &deblurrer{app: a}
-	d.suffix = ".deblurred"
+	d.Suffix = ".deblurred"
 	d.reading.noise = true
 	c := a.restoringCommand(d, &cobra.Command{
 		Use:   "deblur IN... [--kernel FILE]",
@@ -110,7 +112,7 @@ WebP or GIF image becomes a PNG.`),
 	})
 	all := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if d.written != "" && (len(args) != 1 || d.recursive) {
+		if d.written != "" && (len(args) != 1 || d.Recursive) {
 			return usagef("--write-kernel %s: give one input; each has a kernel of its own", message.OneLine(d.written))
 		}
 		return all(c, args)
@@ -156,13 +158,13 @@ func (d *deblurrer) checkOwn() (err error) {
 	if d.limit, err = kernelSizeOption(d.size); err != nil || d.written == "" {
 		return err
 	}
-	if d.written == message.StandardStream || identity(d.written) == identity(d.output) {
+	if d.written == message.StandardStream || plan.Identity(d.written) == plan.Identity(d.Output) {
 		return usagef("--write-kernel %s: give a file of its own", message.OneLine(d.written))
 	}
-	if d.save, err = d.app.kernelWriting("--write-kernel", d.written, d.force); err != nil {
+	if d.save, err = d.app.kernelWriting("--write-kernel", d.written, d.Force); err != nil {
 		return err
 	}
-	return refuseExisting(d.written, d.force || d.skipExisting)
+	return refuseExisting(d.written, d.Force || d.SkipExisting)
 }
 
 func (d *deblurrer) ownFiles() []string { return []string{d.kernelFile} }
@@ -289,7 +291,7 @@ func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...rest
 
 // memory is that of an iteration. Of a photograph with clipped samples there are also which, and room for one channel.
 func (d *deblurrer) memory(m *imagefile.Image) int64 {
-	bytes := memoryOfDeblurring(len(m.Pix), pnp.ByChannel(backend.Image(m.Channels, m.Height, m.Width)))
+	bytes := memory.OfDeblurring(len(m.Pix), pnp.ByChannel(backend.Image(m.Channels, m.Height, m.Width)))
 	if slices.Max(m.Pix) >= 1 {
 		bytes += 4 * int64(len(m.Pix)+m.Width*m.Height)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/averaged/imaging/cmd/restore/internal/devices"
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
 	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/cameranoise"
@@ -36,7 +37,7 @@ type degradeFlags struct {
 
 func (a *app) degradeCommand() *cobra.Command {
 	d := &degradeFlags{sigma: sigmaFlag{zero: true}}
-	d.suffix, d.rawResults = ".degraded", true
+	d.Suffix, d.RawResults = ".degraded", true
 	c := &cobra.Command{
 		Use:   "degrade IN... --kernel FILE (--sigma S | --camera) --seed N",
 		Short: "Blur an image and add noise, to make test data",
@@ -108,13 +109,13 @@ func (a *app) degrade(ctx context.Context, d *degradeFlags, args []string) error
 	case d.cells.given() && d.boundary.value != deblur.Unknown.String():
 		return usagef("--kernel-grid goes with --boundary unknown only")
 	}
-	if isRaw(d.output) && (!d.camera.on || d.camera.clean != "") {
-		return usagef("-o %s: a raw photograph is made by --camera, and without --clean (--iso 0 is without noise)", message.OneLine(d.output))
+	if plan.IsRaw(d.Output) && (!d.camera.on || d.camera.clean != "") {
+		return usagef("-o %s: a raw photograph is made by --camera, and without --clean (--iso 0 is without noise)", message.OneLine(d.Output))
 	}
 	if err := d.reading.check(); err != nil {
 		return err
 	}
-	if err := d.writing.check(d.output); err != nil {
+	if err := d.writing.check(d.Output); err != nil {
 		return err
 	}
 	tasks, err := d.plan(ctx, args)
@@ -124,9 +125,9 @@ func (a *app) degrade(ctx context.Context, d *degradeFlags, args []string) error
 	if err := d.protect(tasks, d.kernelFile); err != nil {
 		return err
 	}
-	cleanFiles, err := d.planClean(tasks)
+	cleanFiles, err := d.Clean(d.camera.clean, d.kernelFile, tasks)
 	if err != nil {
-		return err
+		return usageError{err}
 	}
 	device, err := a.start(&d.computing, nil)
 	if err != nil {
@@ -145,24 +146,24 @@ func (a *app) degrade(ctx context.Context, d *degradeFlags, args []string) error
 	if err != nil {
 		return err
 	}
-	return a.batch(ctx, "degrade", tasks, func(ctx context.Context, index int, t task) (*record.Outcome, string, error) {
+	return a.batch(ctx, "degrade", tasks, func(ctx context.Context, index int, t plan.Task) (*record.Outcome, string, error) {
 		return a.degradeOne(ctx, d, device, kernels, cleanFiles[index], index, t)
 	})
 }
 
-func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *devices.Failover, kernels deblur.Grid, cleanFile string, index int, t task) (*record.Outcome, string, error) {
+func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *devices.Failover, kernels deblur.Grid, cleanFile string, index int, t plan.Task) (*record.Outcome, string, error) {
 	began := time.Now()
-	m, err := a.read(ctx, t.input, d.reading)
+	m, err := a.read(ctx, t.Input, d.reading)
 	if err != nil {
 		return nil, "", err
 	}
-	opt := d.writing.options(m, t.output, d.force)
+	opt := d.writing.options(m, t.Output, d.Force)
 	if opt.Depth == 0 {
 		// 8 bits would round away most of a noise of small sigma.
 		m.Depth = max(m.Depth, 16)
 	}
 	if err := imagefile.CheckWrite(m, opt); err != nil {
-		return nil, "", fileError{message.OutputName(t.output), err}
+		return nil, "", fileError{message.OutputName(t.Output), err}
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, "", err
@@ -197,7 +198,7 @@ func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *devices.F
 		for i, v := range m.Pix {
 			m.Pix[i] = min(max(v, 0), 1) // blur rounds
 		}
-		if isRaw(t.output) {
+		if plan.IsRaw(t.Output) {
 			return a.simulateRaw(ctx, d, m, c, seed, t)
 		}
 		if opt.DropAlpha {
@@ -226,7 +227,7 @@ func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *devices.F
 			return nil, "", err
 		}
 	}
-	if err := a.write(ctx, t.output, m, opt); err != nil {
+	if err := a.write(ctx, t.Output, m, opt); err != nil {
 		return nil, "", err
 	}
 	o := &record.Outcome{

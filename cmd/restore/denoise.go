@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/memory"
 	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
@@ -24,7 +25,7 @@ type denoiser struct {
 
 func (a *app) denoiseCommand() *cobra.Command {
 	d := &denoiser{}
-	d.suffix, d.rawPhotos = ".denoised", true
+	d.Suffix, d.RawPhotos = ".denoised", true
 	return a.restoringCommand(d, &cobra.Command{
 		Use:   "denoise IN...",
 		Short: "Remove noise from images",
@@ -97,7 +98,7 @@ func (d *denoiser) solve(ctx context.Context, img *restore.Planar, opts ...resto
 	return restore.Denoise(ctx, img, opts...)
 }
 
-func (d *denoiser) memory(m *imagefile.Image) int64 { return memoryOfDenoising(m.Width * m.Height) }
+func (d *denoiser) memory(m *imagefile.Image) int64 { return memory.OfDenoising(m.Width * m.Height) }
 
 func (d *denoiser) removedBlur() deblur.Kernel { return deblur.Kernel{} }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/averaged/imaging/cmd/restore/internal/devices"
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
 	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/cmd/restore/internal/terminal"
 	"github.com/averaged/imaging/internal/evaluation"
@@ -259,23 +260,23 @@ func (a *app) eval(c *cobra.Command, e *evalFlags, folder string) error {
 }
 
 // evalImages lists the images of a folder; a file is a list of one.
-func (a *app) evalImages(ctx context.Context, folder string, limit int) ([]source, error) {
+func (a *app) evalImages(ctx context.Context, folder string, limit int) ([]plan.Source, error) {
 	if folder == message.StandardStream {
 		return nil, usagef("- (standard input) is not a folder of images; name one")
 	}
-	d := &destination{recursive: true}
-	list, err := d.sources(ctx, []string{folder}, true)
+	d := &plan.Destination{Recursive: true}
+	list, err := d.Sources(ctx, []string{folder}, true)
 	if err != nil {
 		return nil, err
 	}
-	if len(list) == 1 && list[0].path == folder && list[0].err != nil {
-		return nil, fileError{folder, list[0].err}
+	if len(list) == 1 && list[0].Path == folder && list[0].Err != nil {
+		return nil, fileError{folder, list[0].Err}
 	}
-	list = slices.DeleteFunc(list, func(s source) bool {
-		if s.unfit != "" {
-			a.Remark(s.path, "skipped, it %s", s.unfit)
+	list = slices.DeleteFunc(list, func(s plan.Source) bool {
+		if s.Unfit != "" {
+			a.Remark(s.Path, "skipped, it %s", s.Unfit)
 		}
-		return s.unfit != ""
+		return s.Unfit != ""
 	})
 	if limit > 0 && len(list) > limit {
 		list = list[:limit]
@@ -290,7 +291,7 @@ type comparison struct {
 	device     *devices.Failover
 	task       *evaluation.Task
 	contenders []*contender // on the device
-	images     []source
+	images     []plan.Source
 	page       *evalPage
 
 	bar    *terminal.Bar
@@ -331,14 +332,14 @@ func (r *comparison) all(ctx context.Context, folder string) error {
 
 // one measures all methods on an image. Its error ends the run; that of an image is
 // printed.
-func (r *comparison) one(ctx context.Context, index int, s source, sigma float64, totals []evaluation.Total) error {
+func (r *comparison) one(ctx context.Context, index int, s plan.Source, sigma float64, totals []evaluation.Total) error {
 	p, err := r.degrade(ctx, index, s, sigma)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil {
 		r.done += len(r.contenders)
-		return r.fail(s.path, nil, sigma, err)
+		return r.fail(s.Path, nil, sigma, err)
 	}
 	for i := range r.contenders {
 		result, err := r.measure(ctx, i, &p, sigma)
@@ -348,7 +349,7 @@ func (r *comparison) one(ctx context.Context, index int, s source, sigma float64
 		}
 		r.done++
 		if err != nil {
-			if err := r.fail(s.path, k, sigma, err); err != nil {
+			if err := r.fail(s.Path, k, sigma, err); err != nil {
 				return err
 			}
 			continue
@@ -357,7 +358,7 @@ func (r *comparison) one(ctx context.Context, index int, s source, sigma float64
 		if err := r.page.add(i, index, p, result); err != nil {
 			return err
 		}
-		if err := r.imageRow(k, s.path, index, sigma, result); err != nil {
+		if err := r.imageRow(k, s.Path, index, sigma, result); err != nil {
 			return err
 		}
 	}
@@ -365,20 +366,20 @@ func (r *comparison) one(ctx context.Context, index int, s source, sigma float64
 }
 
 // degrade reads an image and degrades it.
-func (r *comparison) degrade(ctx context.Context, index int, s source, sigma float64) (p evaluation.Photograph, err error) {
-	if s.err != nil {
-		return p, s.err
+func (r *comparison) degrade(ctx context.Context, index int, s plan.Source, sigma float64) (p evaluation.Photograph, err error) {
+	if s.Err != nil {
+		return p, s.Err
 	}
-	clean, err := r.app.read(ctx, s.path, r.flags.reading)
+	clean, err := r.app.read(ctx, s.Path, r.flags.reading)
 	if err != nil {
 		return p, err
 	}
-	r.app.measureInRange(s.path, clean)
+	r.app.measureInRange(s.Path, clean)
 	err = r.device.On(func(dev backend.Device) (err error) {
 		p, err = r.task.Degrade(dev, clean, index, sigma)
 		return err
 	})
-	p.Name = message.FileName(s.path)
+	p.Name = message.FileName(s.Path)
 	return p, err
 }
 
@@ -410,7 +411,7 @@ func (r *comparison) measure(ctx context.Context, method int, p *evaluation.Phot
 func (r *comparison) fail(path string, k *contender, sigma float64, err error) error {
 	r.failed++
 	r.bar.Clear()
-	text := r.app.failTask(task{input: path}, err)
+	text := r.app.failTask(plan.Task{Input: path}, err)
 	r.page.fail(text)
 	if !r.app.json {
 		return r.app.stdout.err

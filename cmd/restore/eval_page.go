@@ -7,6 +7,7 @@ import (
 
 	"github.com/averaged/imaging/cmd/restore/internal/build"
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
 	"github.com/averaged/imaging/cmd/restore/internal/reportpage"
 	"github.com/averaged/imaging/internal/evaluation"
 	"github.com/averaged/imaging/internal/findings"
@@ -23,13 +24,13 @@ type evalPage struct {
 }
 
 // newPage checks --html against all that eval reads; nil if there is none.
-func (e *evalFlags) newPage(folder string, images []source) (*evalPage, error) {
+func (e *evalFlags) newPage(folder string, images []plan.Source) (*evalPage, error) {
 	if e.html == "" {
 		return nil, nil
 	}
 	files := append([]string{folder}, e.files()...)
 	for _, s := range images {
-		files = append(files, s.path)
+		files = append(files, s.Path)
 	}
 	if err := checkReport("html", e.html, e.force, files); err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ type inpainter struct {
 
 func (a *app) inpaintCommand() *cobra.Command {
 	p := &inpainter{}
-	p.suffix = ".inpainted"
+	p.Suffix = ".inpainted"
 	return a.restoringCommand(p, &cobra.Command{
 		Use:   "inpaint IN... --mask FILE",
 		Short: "Fill missing pixels: scratches, writing, dust",

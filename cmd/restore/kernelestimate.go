@@ -10,6 +10,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
 	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
@@ -136,12 +137,12 @@ func (a *app) kernelWriting(flag, output string, force bool) (imagefile.WriteOpt
 	if output == message.StandardStream {
 		return opt, nil
 	}
-	if isFolder(output) {
+	if plan.IsFolder(output) {
 		return opt, usagef("%s %s: it is a folder; a file name is needed", flag, message.OneLine(output))
 	}
-	format, err := outputFormat(flag, output, opt.Format)
+	format, err := plan.OutputFormat(flag, output, opt.Format)
 	if err != nil {
-		return opt, err
+		return opt, usageError{err}
 	}
 	if format == imagefile.JPEG || format == imagefile.BMP {
 		return opt, usagef("%s %s: %s has 8 bits, too few for a kernel; use .png, .tif or .pfm", flag, message.OneLine(output), format)

@@ -14,7 +14,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/memory"
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
 	"github.com/averaged/imaging/cmd/restore/internal/terminal"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/internal/imageplanes"
@@ -100,7 +102,7 @@ func (a *app) readFrom(ctx context.Context, stdin io.Reader, path string, r read
 	if err := m.CheckMagnitude(); err != nil {
 		return nil, fileError{path, err}
 	}
-	collectAfterReading(m.Width * m.Height)
+	memory.AfterReading(m.Width * m.Height)
 	return m, nil
 }
 
@@ -161,7 +163,7 @@ func (w *writing) options(m *imagefile.Image, path string, overwrite bool) image
 		opt.Format = imagefile.PNG
 	}
 	if path != message.StandardStream {
-		if f, err := outputFormat("-o", path, opt.Format); err == nil {
+		if f, err := plan.OutputFormat("-o", path, opt.Format); err == nil {
 			opt.Format = f
 		} // else writing says what is wrong
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
 	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
@@ -64,7 +65,7 @@ func (b *batchFlags) checkPreview() error {
 	case b.reference != "":
 		return usagef("--preview and --reference: the reference is compared with a whole result; leave out one of them")
 	}
-	b.suffix, b.extension = ".preview", imagefile.PNG.Extension()
+	b.Suffix, b.Extension = ".preview", imagefile.PNG.Extension()
 	return nil
 }
 
@@ -73,19 +74,19 @@ func (b *batchFlags) checkPreview() error {
 const previewMargin = 48
 
 // previewOne does one task of --preview.
-func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore.Option) (*record.Outcome, string, error) {
+func (a *app) previewOne(ctx context.Context, r restorer, t plan.Task, opts []restore.Option) (*record.Outcome, string, error) {
 	b, seconds := r.shared(), stopwatch()
-	m, err := a.read(ctx, t.input, b.reading)
+	m, err := a.read(ctx, t.Input, b.reading)
 	if err != nil {
 		return nil, "", err
 	}
 	p := &b.preview
 	if p.x+p.width > m.Width || p.y+p.height > m.Height {
-		return nil, "", fileError{t.input, fmt.Errorf("has %d×%d pixels, and --preview %v is not inside; X+W may be %d and Y+H %d at most", m.Width, m.Height, p, m.Width, m.Height)}
+		return nil, "", fileError{t.Input, fmt.Errorf("has %d×%d pixels, and --preview %v is not inside; X+W may be %d and Y+H %d at most", m.Width, m.Height, p, m.Width, m.Height)}
 	}
 	if scale := floatRangeOf(m); scale != nil {
 		m.Pix = scale.scaled
-		a.remarkRange(t.input, scale, imagefile.WriteOptions{Format: imagefile.PNG})
+		a.remarkRange(t.Input, scale, imagefile.WriteOptions{Format: imagefile.PNG})
 	}
 	opts = append(slices.Clone(opts), r.ofFile(m)...)
 	noise, err := b.noiseOfWholeOn(ctx, r, m, opts)
@@ -112,7 +113,7 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 	}
 	panels := []imagefile.Image{panel(m.Pix)}
 	labels := []string{"before"}
-	bar := a.newProgress(t.input)
+	bar := a.newProgress(t.Input)
 	defer bar.Clear()
 	bar.Show(0, 0)
 	b.bar = bar
@@ -141,20 +142,20 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 		labels = append(labels, strengthName(s))
 		if o == nil {
 			if report.Network.Adaptation > 0 {
-				a.Remark(t.input, "here the strength follows the detail of this part; in the whole image it follows the whole (--adapt=false: neither)")
+				a.Remark(t.Input, "here the strength follows the detail of this part; in the whole image it follows the whole (--adapt=false: neither)")
 			}
 			o = record.Of(&panels[i+1], report)
 			if !o.Unchanged {
 				o.Network = b.networkInfo()
 			}
 			r.describe(o)
-			a.remarkRun(t.input, report)
+			a.remarkRun(t.Input, report)
 		}
 	}
 	bar.Clear()
 	side := sideBySide(panels)
-	opt := b.writing.options(side, t.output, b.force)
-	if err := a.write(ctx, t.output, side, opt); err != nil {
+	opt := b.writing.options(side, t.Output, b.Force)
+	if err := a.write(ctx, t.Output, side, opt); err != nil {
 		return nil, "", err
 	}
 	o.Seconds = seconds()

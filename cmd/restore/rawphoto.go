@@ -5,12 +5,12 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/memory"
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
 	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/internal/imagefile/atomicfile"
@@ -18,17 +18,11 @@ import (
 	"github.com/averaged/imaging/restore"
 )
 
-// rawExtension is that of raw photographs.
-const rawExtension = ".dng"
-
-// isRaw tells whether a file has the name of a raw photograph.
-func isRaw(path string) bool { return strings.EqualFold(filepath.Ext(path), rawExtension) }
-
 // checkRawFlags refuses flags that are about developed pictures where an input is a raw photograph, and a strength of
 // 0 where one is not.
-func (b *batchFlags) checkRawFlags(tasks []task) error {
-	found := slices.ContainsFunc(tasks, func(t task) bool { return t.raw })
-	others := slices.ContainsFunc(tasks, func(t task) bool { return !t.raw })
+func (b *batchFlags) checkRawFlags(tasks []plan.Task) error {
+	found := slices.ContainsFunc(tasks, func(t plan.Task) bool { return t.Raw })
+	others := slices.ContainsFunc(tasks, func(t plan.Task) bool { return !t.Raw })
 	switch {
 	case b.strength.factor == 0 && others:
 		return usagef("--strength 0 leaves a raw photograph (.dng) as it is; for other pictures want a number above 0")
@@ -74,21 +68,21 @@ func decodeRaw(f *os.File, r reading) (*raw.File, error) {
 }
 
 // restoreRaw does one task with a raw photograph: read, denoise, write.
-func (a *app) restoreRaw(ctx context.Context, r restorer, t task, opts []restore.Option) (*record.Outcome, string, error) {
+func (a *app) restoreRaw(ctx context.Context, r restorer, t plan.Task, opts []restore.Option) (*record.Outcome, string, error) {
 	b, seconds := r.shared(), stopwatch()
-	photo, file, err := a.openRaw(t.input, b.reading)
+	photo, file, err := a.openRaw(t.Input, b.reading)
 	if err != nil {
 		return nil, "", err
 	}
 	defer file.Close() // nothing is written to it
 	img := photo.Image()
 	pixels := img.Width * img.Height
-	collectAfterReading(pixels)
-	collectAbove(pixels, memoryOfDenoisingRaw(pixels))
+	memory.AfterReading(pixels)
+	memory.Limit(pixels, memory.OfDenoisingRaw(pixels))
 	if a.page != nil {
 		m, err := developed(photo, file, img)
 		if err != nil {
-			return nil, "", fileError{t.input, err}
+			return nil, "", fileError{t.Input, err}
 		}
 		if err := a.page.Before(planarOf(m), m); err != nil {
 			return nil, "", err
@@ -97,7 +91,7 @@ func (a *app) restoreRaw(ctx context.Context, r restorer, t task, opts []restore
 	out, report := img, &restore.Report{Unchanged: true, Averagedness: 1, Certified: true, Raw: &restore.RawReport{}}
 	if b.strength.factor > 0 {
 		img.Pix = nil // they would take memory beside all else
-		bar := a.newProgress(t.input)
+		bar := a.newProgress(t.Input)
 		defer bar.Clear()
 		bar.Show(0, 0)
 		err = b.failover.On(func(dev backend.Device) (err error) {
@@ -124,39 +118,39 @@ func (a *app) restoreRaw(ctx context.Context, r restorer, t task, opts []restore
 	if a.page != nil {
 		m, err := developed(photo, file, out)
 		if err != nil {
-			return nil, "", fileError{t.input, err}
+			return nil, "", fileError{t.Input, err}
 		}
 		if err := a.page.After(m, r.removedBlur(), report); err != nil {
 			return nil, "", err
 		}
 	}
 	if report.Raw.Claimed {
-		a.Remark(t.input, "the noise could not be measured; it is taken to be what the camera claims")
+		a.Remark(t.Input, "the noise could not be measured; it is taken to be what the camera claims")
 	}
 	return o, o.RawSummary(b.strength.factor == 0), nil
 }
 
 // writeRaw writes a raw photograph with another image, or, if the result has the name of a picture, its plain development.
-func (a *app) writeRaw(ctx context.Context, b *batchFlags, t task, photo *raw.File, file *os.File, img *raw.Image) error {
-	if t.output != message.StandardStream && !isRaw(t.output) {
+func (a *app) writeRaw(ctx context.Context, b *batchFlags, t plan.Task, photo *raw.File, file *os.File, img *raw.Image) error {
+	if t.Output != message.StandardStream && !plan.IsRaw(t.Output) {
 		m, err := developed(photo, file, img)
 		if err != nil {
-			return fileError{t.input, err}
+			return fileError{t.Input, err}
 		}
 		for _, w := range m.Warnings {
-			a.Remark(t.input, "%s", w)
+			a.Remark(t.Input, "%s", w)
 		}
-		return a.write(ctx, t.output, m, b.writing.options(m, t.output, b.force))
+		return a.write(ctx, t.Output, m, b.writing.options(m, t.Output, b.Force))
 	}
 	write := func(w io.Writer) error { return photo.Write(w, img) }
 	var err error
-	if t.output == message.StandardStream {
+	if t.Output == message.StandardStream {
 		err = write(a.stdout)
-	} else if err = makeFolder(t.output); err == nil {
-		err = atomicfile.Write(ctx, t.output, b.force, write)
+	} else if err = makeFolder(t.Output); err == nil {
+		err = atomicfile.Write(ctx, t.Output, b.Force, write)
 	}
 	if err != nil {
-		return fileError{message.OutputName(t.output), err}
+		return fileError{message.OutputName(t.Output), err}
 	}
 	return nil
 }

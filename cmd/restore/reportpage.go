@@ -14,6 +14,7 @@ import (
 
 	"github.com/averaged/imaging/cmd/restore/internal/build"
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
 	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/cmd/restore/internal/reportpage"
 	"github.com/averaged/imaging/internal/htmlreport"
@@ -21,22 +22,22 @@ import (
 )
 
 // newPage checks --report against all that the command reads and writes; nil if there is none.
-func (b *batchFlags) newPage(a *app, c *cobra.Command, tasks []task, files []string) (*reportpage.Page, error) {
+func (b *batchFlags) newPage(a *app, c *cobra.Command, tasks []plan.Task, files []string) (*reportpage.Page, error) {
 	if b.report == "" {
 		return nil, nil
 	}
 	head := htmlreport.Page{Title: "restore " + c.Name(), Version: build.This().Version, Command: commandLine(a.args)}
 	if len(tasks) == 1 {
-		head.Title += ": " + message.FileName(tasks[0].input)
+		head.Title += ": " + message.FileName(tasks[0].Input)
 	}
 	pictured := 0
 	for _, t := range tasks {
-		files = append(files, t.input, t.output)
-		if t.err == nil && !t.exists && t.unfit == "" {
+		files = append(files, t.Input, t.Output)
+		if t.Err == nil && !t.Exists && t.Unfit == "" {
 			pictured++
 		}
 	}
-	return reportpage.New(head, pictured), checkReport("report", b.report, b.force, files)
+	return reportpage.New(head, pictured), checkReport("report", b.report, b.Force, files)
 }
 
 // checkReport checks where a flag wants a page to be written, by a command that reads and writes
@@ -57,7 +58,7 @@ func checkReport(flag, path string, force bool, files []string) error {
 		return fileError{path, err}
 	}
 	for _, f := range files {
-		if f != "" && f != message.StandardStream && !special && (identity(f) == identity(path) || sameFile(f, path)) {
+		if f != "" && f != message.StandardStream && !special && plan.Same(f, path) {
 			return usagef("--%s %s: the report would take the place of this file, which is read or written too; give another name", flag, message.OneLine(path))
 		}
 	}
@@ -91,7 +92,7 @@ func (a *app) writePage(ctx context.Context, b *batchFlags, ended error) error {
 	if a.page.Empty() {
 		return ended
 	}
-	return a.writeReport(ctx, b.report, b.force, a.page.Write, ended)
+	return a.writeReport(ctx, b.report, b.Force, a.page.Write, ended)
 }
 
 // writeReport writes a page that is about something, once its command has ended. One that was

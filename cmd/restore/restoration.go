@@ -16,6 +16,7 @@ import (
 	"github.com/averaged/imaging/cmd/restore/internal/inventory"
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
 	"github.com/averaged/imaging/cmd/restore/internal/terminal"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
@@ -326,7 +327,7 @@ func bindAdapt(c *cobra.Command, adapt *bool) {
 }
 
 // prepare checks all flags, and returns the options and the tasks.
-func (b *batchFlags) prepare(a *app, c *cobra.Command, args []string) ([]restore.Option, []task, error) {
+func (b *batchFlags) prepare(a *app, c *cobra.Command, args []string) ([]restore.Option, []plan.Task, error) {
 	opts, err := b.settings(a, c)
 	if err != nil {
 		return nil, nil, err
@@ -340,7 +341,7 @@ func (b *batchFlags) prepare(a *app, c *cobra.Command, args []string) ([]restore
 	if err := b.reading.check(); err != nil {
 		return nil, nil, err
 	}
-	if err := b.writing.check(b.output); err != nil {
+	if err := b.writing.check(b.Output); err != nil {
 		return nil, nil, err
 	}
 	tasks, err := b.plan(c.Context(), args)
@@ -350,7 +351,7 @@ func (b *batchFlags) prepare(a *app, c *cobra.Command, args []string) ([]restore
 	if err := b.checkRawFlags(tasks); err != nil {
 		return nil, nil, err
 	}
-	b.mosaics = slices.ContainsFunc(tasks, func(t task) bool { return t.raw })
+	b.mosaics = slices.ContainsFunc(tasks, func(t plan.Task) bool { return t.Raw })
 	return opts, tasks, b.protect(tasks, b.reference, b.weights)
 }
 
@@ -362,22 +363,6 @@ func readOnce(files ...string) error {
 			return usagef("- (standard input) can be read once; name a file for the other")
 		}
 		found = found || f == message.StandardStream
-	}
-	return nil
-}
-
-// protect refuses a result that would take the place of another file that the
-// command reads.
-func (d *destination) protect(tasks []task, files ...string) error {
-	for _, f := range files {
-		for _, t := range tasks {
-			if f == message.StandardStream && t.input == message.StandardStream {
-				return usagef("- (standard input) can be read once; name a file for the other")
-			}
-			if f != "" && t.output != message.StandardStream && (identity(f) == identity(t.output) || sameFile(f, t.output)) {
-				return usagef("%s: the result would take the place of this file, which is read too; write -o to another file", message.OneLine(f))
-			}
-		}
 	}
 	return nil
 }

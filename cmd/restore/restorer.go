@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/memory"
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
 	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
@@ -57,7 +59,7 @@ func (b *batchFlags) ofFile(*imagefile.Image) []restore.Option    { return nil }
 func (b *batchFlags) frame(string, *imagefile.Image) error        { return nil }
 func (b *batchFlags) look(context.Context, *restore.Planar) error { return nil }
 func (b *batchFlags) describe(*record.Outcome)                    {}
-func (b *batchFlags) memory(m *imagefile.Image) int64             { return memoryOfDeblurring(len(m.Pix), false) }
+func (b *batchFlags) memory(m *imagefile.Image) int64             { return memory.OfDeblurring(len(m.Pix), false) }
 
 // compressionOf is the option about how an image that was read was compressed, if that is known.
 func compressionOf(m *imagefile.Image) []restore.Option {
@@ -78,7 +80,7 @@ func (a *app) restoringCommand(r restorer, c *cobra.Command) *cobra.Command {
 // restoreAll checks the flags, loads what all inputs need, and restores one input after another.
 func (a *app) restoreAll(c *cobra.Command, r restorer, args []string) error {
 	ctx, b := c.Context(), r.shared()
-	collectAt(seldom)
+	memory.Collect(memory.Seldom)
 	if err := r.checkOwn(); err != nil {
 		return err
 	}
@@ -108,8 +110,8 @@ func (a *app) restoreAll(c *cobra.Command, r restorer, args []string) error {
 	}
 	ofRaw := slices.Clip(opts)
 	opts = append(ofRaw, own...)
-	return a.writePage(ctx, b, a.batch(ctx, c.Name(), tasks, func(ctx context.Context, _ int, t task) (*record.Outcome, string, error) {
-		if t.raw {
+	return a.writePage(ctx, b, a.batch(ctx, c.Name(), tasks, func(ctx context.Context, _ int, t plan.Task) (*record.Outcome, string, error) {
+		if t.Raw {
 			return a.restoreRaw(ctx, r, t, ofRaw)
 		}
 		if b.preview.given() {
@@ -120,13 +122,13 @@ func (a *app) restoreAll(c *cobra.Command, r restorer, args []string) error {
 }
 
 // restoreOne does one task: read, compute, write, compare.
-func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore.Option) (*record.Outcome, string, error) {
+func (a *app) restoreOne(ctx context.Context, r restorer, t plan.Task, opts []restore.Option) (*record.Outcome, string, error) {
 	b, seconds := r.shared(), stopwatch()
-	m, file, err := a.readOriginal(ctx, t.input, b.reading)
+	m, file, err := a.readOriginal(ctx, t.Input, b.reading)
 	if err != nil {
 		return nil, "", err
 	}
-	collectAbove(m.Width*m.Height, r.memory(m))
+	memory.Limit(m.Width*m.Height, r.memory(m))
 	noise, err := a.noiseOfFound(ctx, r, m, opts)
 	if err != nil {
 		return nil, "", err
@@ -143,16 +145,16 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	if b.writing.alpha.value == "drop" {
 		img.Alpha = nil // all colours are to be seen
 	}
-	if err := r.frame(t.input, m); err != nil {
+	if err := r.frame(t.Input, m); err != nil {
 		return nil, "", err
 	}
-	opt := b.writing.options(m, t.output, b.force)
+	opt := b.writing.options(m, t.Output, b.Force)
 	if scale != nil {
-		a.remarkRange(t.input, scale, opt)
+		a.remarkRange(t.Input, scale, opt)
 	}
 	opt.Threads = b.Threads
 	if err := imagefile.CheckWrite(m, opt); err != nil {
-		return nil, "", fileError{message.OutputName(t.output), err}
+		return nil, "", fileError{message.OutputName(t.Output), err}
 	}
 	if err := a.page.Before(img, m); err != nil {
 		return nil, "", err
@@ -168,7 +170,7 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 			reference = scale.scale(reference)
 		}
 	}
-	bar := a.newProgress(t.input)
+	bar := a.newProgress(t.Input)
 	defer bar.Clear()
 	bar.Show(0, 0)
 	b.bar = bar
@@ -197,12 +199,12 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	}
 	o := record.Of(m, report)
 	if o.Unchanged {
-		o.Anew, err = a.writeUnchanged(ctx, t.output, m, opt, file)
+		o.Anew, err = a.writeUnchanged(ctx, t.Output, m, opt, file)
 		o.Copied = o.Anew == ""
 	} else {
 		o.Network = b.networkInfoFor(report.Method)
-		a.warn(t.input, m)
-		err = a.write(ctx, t.output, m, opt)
+		a.warn(t.Input, m)
+		err = a.write(ctx, t.Output, m, opt)
 	}
 	if err != nil {
 		return nil, "", err
@@ -218,7 +220,7 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	if err := a.page.After(m, r.removedBlur(), report); err != nil {
 		return nil, "", err
 	}
-	a.remarkRun(t.input, report)
+	a.remarkRun(t.Input, report)
 	return o, o.Summary(r.achieved(o)), nil
 }
 

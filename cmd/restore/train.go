@@ -13,6 +13,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
 	"github.com/averaged/imaging/train"
 	"github.com/averaged/imaging/weights"
 )
@@ -269,7 +270,7 @@ func (t *training) checkApart() error {
 		if folder == "" || t.run == "" {
 			continue
 		}
-		relative, err := filepath.Rel(identity(folder), identity(t.run))
+		relative, err := filepath.Rel(plan.Identity(folder), plan.Identity(t.run))
 		if err == nil && relative != ".." && !strings.HasPrefix(relative, ".."+string(filepath.Separator)) {
 			return usagef("-o %s lies in the folder of images %s, where its curves.png would become one of them; take a folder beside it", message.OneLine(t.run), message.OneLine(folder))
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/averaged/imaging/cmd/restore/internal/build"
 	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
 	"github.com/averaged/imaging/train"
 	"github.com/averaged/imaging/weights"
 )
@@ -176,7 +177,7 @@ func (a *app) trainingData(ctx context.Context, t *training, config train.Config
 // pictures reads the images of a folder, and says which files were left out.
 func (a *app) pictures(ctx context.Context, t *training, folder string, channels, smallest int) (*train.Pictures, error) {
 	decode := func(ctx context.Context, path string) (train.Picture, error) {
-		if unfit, err := unfitness(path); err == nil && unfit != "" {
+		if unfit, err := plan.Unfitness(path); err == nil && unfit != "" {
 			return train.Picture{}, errors.New(unfit)
 		}
 		m, err := a.read(ctx, path, t.reading)

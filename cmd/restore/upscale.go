@@ -29,7 +29,7 @@ type upscaler struct {
 
 func (a *app) upscaleCommand() *cobra.Command {
 	u := &upscaler{}
-	u.suffix = ".upscaled"
+	u.Suffix = ".upscaled"
 	u.reading.noise = true
 	return a.restoringCommand(u, &cobra.Command{
 		Use:   "upscale IN... --factor 2|3|4",
