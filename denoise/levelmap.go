@@ -270,12 +270,18 @@ func (t *radiusTable) multiply(said, sigma []float32, images int) error {
 }
 
 // Part returns the map for the rectangle r of the image, which may reach beyond it. Its squares have the same side, and
-// the levels of the nearest squares of m.
+// the levels of the nearest squares of m. It has none, and Check refuses it, if r has no pixels or more than 2²⁸ squares, or m is
+// no valid map.
 func (m *LevelMap) Part(r image.Rectangle) *LevelMap {
-	if r.Empty() || len(m.Sigma) == 0 {
+	const most = 1 << 28
+	if m.Side < 1 || m.Rows < 1 || m.Columns < 1 || len(m.Sigma) != m.Rows*m.Columns || r.Dx() < 1 || r.Dy() < 1 {
 		return &LevelMap{Side: m.Side}
 	}
-	part := &LevelMap{Side: m.Side, Rows: (r.Dy() + m.Side - 1) / m.Side, Columns: (r.Dx() + m.Side - 1) / m.Side}
+	part := &LevelMap{Side: m.Side, Rows: (r.Dy()-1)/m.Side + 1, Columns: (r.Dx()-1)/m.Side + 1}
+	if part.Rows > most/part.Columns {
+		return &LevelMap{Side: m.Side}
+	}
+	part.Sigma = make([]float32, 0, part.Rows*part.Columns)
 	for y := range part.Rows {
 		for x := range part.Columns {
 			row := min(max((r.Min.Y+y*m.Side+m.Side/2)/m.Side, 0), m.Rows-1)

@@ -291,3 +291,24 @@ func TestOwnLevels(t *testing.T) {
 		require.Error(t, err)
 	}
 }
+
+// Noise is removed from the part of a picture that has some, whatever is beside it: a bar of one grey, or a gradient.
+func TestDenoiseBesideADrawing(t *testing.T) {
+	leaveRuns(t)
+	for name, drawn := range map[string]func(y, x int) float32{
+		"bars":     func(_, _ int) float32 { return 5. / 255 },
+		"gradient": func(y, _ int) float32 { return float32(40+y/2) / 255 },
+	} {
+		clean := still(256, 320)
+		photo := noisy(clean, 0.1, 8)
+		for i := range clean.Pix {
+			if y, x := i/320%256, i%320; x < 50 || x >= 206 {
+				clean.Pix[i], photo.Pix[i] = drawn(y, x), drawn(y, x)
+			}
+		}
+		out, report, err := restore.Denoise(t.Context(), photo)
+		require.NoError(t, err)
+		require.False(t, report.Unchanged, name)
+		require.Greater(t, fidelity(t, out.(*restore.Planar), clean), fidelity(t, photo, clean)+5, name)
+	}
+}

@@ -139,6 +139,27 @@ func TestLongShakeIsFound(t *testing.T) {
 	require.Greater(t, likeness(supportOf(e.Kernel, 40).softened(binomial), supportOf(k, 40).softened(binomial), 2), 0.95)
 }
 
+// In a support that a kernel does not need noise and texture make false weights. The shake of 17 samples is found in the first one,
+// and the second one agrees.
+func TestTheSearchEndsWhereTheSupportIsWideEnough(t *testing.T) {
+	leaveWhole(t)
+	k, err := deblur.Shake(17, 2)
+	require.NoError(t, err)
+	v := photograph(t, still(), k, 0.01)
+	p, err := newPhoto(t.Context(), v.pix, 1, v.h, v.w, Options{})
+	require.NoError(t, err)
+	pool := parallel.New(0)
+	defer pool.Close()
+	var reaches []int
+	_, _, err = p.estimation(t.Context(), pool).find(func(reach int) []part {
+		reaches = append(reaches, reach)
+		return pieces(p.whole, reach)
+	}, p.largest())
+	require.NoError(t, err)
+	require.Equal(t, []int{firstReach, 22}, reaches)
+	require.Greater(t, p.largest(), 22, "there is a wider support")
+}
+
 func TestSimpleShapesAreRecognised(t *testing.T) {
 	leaveWhole(t)
 	motion, err := deblur.Motion(13, 40)

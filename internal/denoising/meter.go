@@ -57,7 +57,7 @@ func (m Meter) mapOf(ctx context.Context, p *imageplanes.Planes) (outcome.Estima
 	}
 	e.Levels = e.ByDenoiser[said.Chosen]
 	noisy := noisyLevels(e.Levels)
-	if float64(len(noisy)) < noise.MinShare*float64(len(e.Levels.Sigma)) || equalShare(p) > noise.MaxEqual {
+	if float64(len(noisy)) < noise.MinShare*float64(len(e.Levels.Sigma)) || equalShare(p, e.Levels) > noise.MaxEqual {
 		e.Levels = denoise.ConstantLevels(p.Height, p.Width, 0)
 		e.ByDenoiser = [noise.Denoisers]*denoise.LevelMap{e.Levels, e.Levels}
 		e.Kind = outcome.NoNoise

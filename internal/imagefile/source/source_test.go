@@ -2,8 +2,10 @@ package source
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
+	"runtime"
 	"testing"
 	"testing/iotest"
 
@@ -14,7 +16,7 @@ import (
 // A file and a stream have the same bytes, and none behind their end.
 func TestBytesOfFilesAndStreams(t *testing.T) {
 	data := bytes.Repeat([]byte("some bytes"), streamPiece/4) // more than two pieces
-	for _, s := range []*Source{File(bytes.NewReader(data), int64(len(data)), 0), Stream(t.Context(), iotest.HalfReader(bytes.NewReader(data)), 0)} {
+	for _, s := range []*Source{File(context.Background(), bytes.NewReader(data), int64(len(data)), 0), Stream(t.Context(), iotest.HalfReader(bytes.NewReader(data)), 0)} {
 		start, err := s.Start(10)
 		require.NoError(t, err)
 		require.Equal(t, "some bytes", string(start))
@@ -53,7 +55,7 @@ func TestCheckSize(t *testing.T) {
 		{100, 10, 11, ErrTooManyPixels},
 		{-1, 1 << 13, 1 << 13, nil},
 	} {
-		err := File(bytes.NewReader(make([]byte, 10)), 10, c.limit).CheckSize(format.PNG, c.width, c.height)
+		err := File(context.Background(), bytes.NewReader(make([]byte, 10)), 10, c.limit).CheckSize(format.PNG, c.width, c.height)
 		if c.want == nil {
 			require.NoError(t, err, c)
 		} else {
@@ -72,4 +74,32 @@ func TestCause(t *testing.T) {
 	require.NoError(t, s.Cause(nil), "nothing that was needed is missing")
 	require.Equal(t, cut, s.Cause(broken))
 
+}
+
+// A pipe delivers little at a time, and each read takes no memory of its own.
+func TestSmallReadsOfAStream(t *testing.T) {
+	data := make([]byte, 1<<20)
+	for i := range data {
+		data[i] = byte(i * i >> 8)
+	}
+	s := Stream(t.Context(), &slowReader{data}, 0)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, err := s.Bytes(0, int64(len(data)))
+	runtime.ReadMemStats(&after)
+	require.NoError(t, err)
+	require.Equal(t, data, got)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(8*len(data)))
+}
+
+// slowReader delivers 1000 bytes at a time.
+type slowReader struct{ rest []byte }
+
+func (r *slowReader) Read(p []byte) (int, error) {
+	if len(r.rest) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, r.rest[:min(1000, len(r.rest))])
+	r.rest = r.rest[n:]
+	return n, nil
 }

@@ -99,9 +99,13 @@ func (s *stream) drain() error {
 type interruptibleReader struct {
 	ctx context.Context
 	r   io.Reader
+	own []byte // of the read under way
 }
 
-func (i interruptibleReader) Read(p []byte) (int, error) {
+// maxRead bytes are read at once, what a pipe holds.
+const maxRead = 64 << 10
+
+func (i *interruptibleReader) Read(p []byte) (int, error) {
 	type outcome struct {
 		n   int
 		err error
@@ -110,7 +114,10 @@ func (i interruptibleReader) Read(p []byte) (int, error) {
 		return i.r.Read(p)
 	}
 	// p is the caller's again after an interrupt, so the goroutine must not have it.
-	own := make([]byte, len(p))
+	if i.own == nil {
+		i.own = make([]byte, maxRead)
+	}
+	own := i.own[:min(len(p), maxRead)]
 	done := make(chan outcome, 1)
 	go func() {
 		n, err := i.r.Read(own)
@@ -118,6 +125,7 @@ func (i interruptibleReader) Read(p []byte) (int, error) {
 	}()
 	select {
 	case <-i.ctx.Done():
+		i.own = nil // the goroutine keeps it
 		return 0, i.ctx.Err()
 	case o := <-done:
 		return copy(p, own[:o.n]), o.err
