@@ -395,7 +395,45 @@ func grey(pix []float32, channels, h, w int) part {
 			}
 		}
 	}
+	top, bottom, left, right := unframed(pix, h, w)
+	for i := range n {
+		if y, x := i/w, i%w; y < top || y >= bottom || x < left || x >= right {
+			p.clipped.pix[i], p.lamps.pix[i] = 1, 1
+		}
+	}
 	return p
+}
+
+// unframed returns the rows from top to bottom and the columns from left to right, these ends excluded, that are left of planes of
+// h×w samples without a frame around them: rows and columns of one colour.
+func unframed(pix []float32, h, w int) (top, bottom, left, right int) {
+	plain := func(from, step, count int) bool {
+		for c := 0; c < len(pix); c += h * w {
+			for i := range count {
+				if pix[c+from+i*step] != pix[c+from] {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	bottom, right = h, w
+	for framed := true; framed && top < bottom && left < right; {
+		height, width := bottom-top, right-left
+		switch framed = true; {
+		case plain(top*w+left, 1, width):
+			top++
+		case plain((bottom-1)*w+left, 1, width):
+			bottom--
+		case plain(top*w+left, w, height):
+			left++
+		case plain(top*w+right-1, w, height):
+			right--
+		default:
+			framed = false
+		}
+	}
+	return top, bottom, left, right
 }
 
 // brightness is how much of it each channel has.

@@ -545,7 +545,7 @@ func TestLit(t *testing.T) {
 		h, w, r := rapid.IntRange(4, 30).Draw(t, "h"), rapid.IntRange(4, 30).Draw(t, "w"), rapid.IntRange(1, 5).Draw(t, "r")
 		pix := make([]float32, h*w)
 		for i := range pix {
-			pix[i] = 0.5
+			pix[i] = 0.5 + 0.1*float32((i/w+i%w)%2) // rows of one colour are a frame
 		}
 		for range rapid.IntRange(0, 3).Draw(t, "lamps") {
 			pix[rapid.IntRange(0, h*w-1).Draw(t, "lamp")] = 1
@@ -608,6 +608,34 @@ func TestWhiteIsBright(t *testing.T) {
 			}
 		}
 		require.True(t, frame == 0 || darker > 0)
+	})
+}
+
+// TestFrame: rows and columns of one colour at the border are left out, also frames in frames, and nothing inside them.
+func TestFrame(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const inside = 8
+		channels := rapid.SampledFrom([]int{1, 3}).Draw(t, "channels")
+		sides := rapid.SliceOfN(rapid.IntRange(0, 3), 4, 4).Draw(t, "sides")
+		h, w := sides[0]+inside+sides[1], sides[2]+inside+sides[3]
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		pix := make([]float32, channels*h*w)
+		rings := []float32{random.Float32(), random.Float32(), random.Float32(), random.Float32(), random.Float32()}
+		framed := make([]bool, h*w)
+		for i := range pix {
+			y, x := i%(h*w)/w, i%w
+			ring := max(sides[0]-y, y-(h-1-sides[1]), sides[2]-x, x-(w-1-sides[3]), 0)
+			if framed[i%(h*w)] = ring > 0; ring > 0 {
+				pix[i] = rings[ring]
+			} else {
+				pix[i] = 0.1 + 0.8*random.Float32()
+			}
+		}
+		p := grey(pix, channels, h, w)
+		for i, of := range framed {
+			require.Equal(t, of, p.clipped.pix[i] == 1)
+			require.Equal(t, of, p.lamps.pix[i] == 1)
+		}
 	})
 }
 
