@@ -53,6 +53,7 @@ func (e *estimation) levels(parts []part, i, r int) ([]*level, error) {
 		if err != nil {
 			return nil, err
 		}
+		l.clip(p.lamps.resized(h, w))
 		all = append(all, l)
 	}
 	return all, nil
