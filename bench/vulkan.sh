@@ -47,7 +47,7 @@ build() {
   (
     cd "$here/.." || exit 1
     export CGO_ENABLED=0
-    for made in driver.test:./internal/vulkan/driver vulkan.test:./backend/vulkan restore.test:./cmd/restore; do
+    for made in driver.test:./internal/vulkan/driver vulkan.test:./backend/vulkan restore.test:./cmd/restore devices.test:./cmd/restore/internal/devices; do
       go test -c -ldflags=-s -o "$folder/${made%%:*}" "${made#*:}" || exit 1
     done
     for made in restore:./cmd/restore gpurace:./internal/gpurace netrace:./internal/netrace; do
@@ -200,7 +200,8 @@ export -f race guided operations program
 export repetitions height width photograph
 
 part driver ./driver.test -test.v
-part restore ./restore.test -test.v -test.run 'VulkanInInfo|VulkanAgrees|Races'
+part restore ./restore.test -test.v -test.run 'VulkanInInfo|VulkanAgrees'
+part devices ./devices.test -test.v -test.run Races
 part race bash -c race
 part guided bash -c guided
 part compliance ./vulkan.test -test.v -test.run '^TestCompliance$'

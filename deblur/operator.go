@@ -54,6 +54,9 @@ func newOperator(device backend.Device, kernel Kernel, boundary Boundary, h, w i
 		Boundary: continued, Method: method,
 	}
 	spec.H, spec.W = o.Domain()
+	if err := arguments.CheckRoom(device, backend.Image(1, spec.H, spec.W)); err != nil {
+		return nil, fmt.Errorf("deblur: %w", err)
+	}
 	if o.blur, err = device.NewBlur(spec); err != nil {
 		return nil, fmt.Errorf("deblur: %w", err)
 	}

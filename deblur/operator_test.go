@@ -305,3 +305,17 @@ func TestParseBoundary(t *testing.T) {
 	require.ErrorContains(t, err, "unknown, circular, zero or reflect")
 	require.Equal(t, "Boundary(9)", Boundary(9).String())
 }
+
+// A device that cannot hold the image says so, before Go is asked for as much and ends the process.
+func TestBlurThatNoMemoryHolds(t *testing.T) {
+	dev := cputest.Open(t, cpu.Threads(1), cpu.MemoryLimit(1<<20))
+	defer dev.Close()
+	for _, boundary := range []Boundary{Unknown, Circular, Reflect} {
+		for _, size := range [][2]int{{1, 1 << 20}, {1 << 20, 1}, {1000, 1000}} {
+			_, err := New(dev, testKernels(t)["motion"], boundary, size[0], size[1])
+			require.ErrorIs(t, err, backend.ErrOutOfMemory, "%v %v", boundary, size)
+		}
+		_, err := New(dev, testKernels(t)["motion"], boundary, math.MaxInt32, math.MaxInt32)
+		require.ErrorIs(t, err, backend.ErrShape, boundary)
+	}
+}

@@ -202,3 +202,16 @@ func TestMapCodeIsThatOfItsFormula(t *testing.T) {
 	}
 	require.Equal(t, uint8(255), mapCode(float32(math.Inf(1))))
 }
+
+// A rectangle that no image has, or a map that is none, gives a map without squares at once.
+func TestPartsWithoutSquares(t *testing.T) {
+	m := ConstantLevels(40, 50, 0.1)
+	require.NoError(t, m.Part(image.Rect(-100, -100, 1000, 1000)).Check(1100, 1100))
+	for _, r := range []image.Rectangle{
+		{}, image.Rect(0, 0, 1<<20, 1<<20), image.Rect(math.MinInt/2, 0, math.MaxInt/2, 1), image.Rect(math.MinInt, math.MinInt, math.MaxInt, math.MaxInt),
+	} {
+		require.Equal(t, &LevelMap{Side: MapSide}, m.Part(r), "%v", r)
+	}
+	require.Empty(t, (&LevelMap{Rows: 1, Columns: 1, Sigma: []float32{1}}).Part(image.Rect(0, 0, 9, 9)).Sigma)
+	require.Empty(t, (&LevelMap{Side: 16, Rows: 3, Columns: 3, Sigma: []float32{1}}).Part(image.Rect(0, 0, 90, 90)).Sigma)
+}

@@ -27,7 +27,7 @@ func NewMosaic(device backend.Device, pattern [2][2]int, h, w int) (*Mosaic, err
 	if err := arguments.CheckDevice("inpaint", device); err != nil {
 		return nil, err
 	}
-	if err := backend.Image(3, h, w).Check(); err != nil {
+	if err := arguments.CheckRoom(device, backend.Image(3, h, w)); err != nil {
 		return nil, fmt.Errorf("inpaint: mosaic of %d×%d pixels: %w", h, w, err)
 	}
 	for _, row := range pattern {

@@ -1,6 +1,7 @@
 package inpaint
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -70,4 +71,14 @@ func TestMosaicRefuses(t *testing.T) {
 	m.Free()
 	z, _ := devicetest.Noise(t, dev, 3, 3, 4, 2)
 	require.ErrorIs(t, m.Apply(z, x), backend.ErrFreed)
+}
+
+// A device that cannot hold the image says so, before Go is asked for as much and ends the process.
+func TestMosaicThatNoMemoryHolds(t *testing.T) {
+	dev := cputest.Open(t, cpu.Threads(1), cpu.MemoryLimit(1<<20))
+	defer dev.Close()
+	for side, want := range map[int]error{math.MaxInt32: backend.ErrShape, 1000: backend.ErrOutOfMemory} {
+		_, err := NewMosaic(dev, [2][2]int{{0, 1}, {1, 2}}, side, side)
+		require.ErrorIs(t, err, want)
+	}
 }

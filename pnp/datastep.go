@@ -120,12 +120,7 @@ func (it *iteration) approach(ctx context.Context) (errorBound float64, err erro
 	}
 	allowed, data := it.allowed(dataShare)/math.Sqrt(float64(len(it.parts))), 0.0
 	for c, k := range it.parts {
-		p, err := it.newPart(c, k)
-		if err != nil {
-			return 0, err
-		}
-		e, rounding, err := p.approach(ctx, allowed)
-		p.free()
+		e, rounding, err := it.approachPart(ctx, c, k, allowed)
 		if err != nil {
 			return 0, err
 		}
@@ -136,6 +131,16 @@ func (it *iteration) approach(ctx context.Context) (errorBound float64, err erro
 		it.resolvent.begun, it.resolvent.taken = true, true
 	}
 	return errorBound, nil
+}
+
+// approachPart is approach for the part of channel c.
+func (it *iteration) approachPart(ctx context.Context, c int, k operator.Linear, allowed float64) (errorBound, rounding float64, err error) {
+	p, err := it.newPart(c, k)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer p.free()
+	return p.approach(ctx, allowed)
 }
 
 // ByChannel tells whether the data step works on one channel of an image of that shape after the other: its own images are

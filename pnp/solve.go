@@ -99,7 +99,9 @@ type Options struct {
 	// operator.ByChannel.
 	Memory int
 	// Progress is called after every iteration. Fraction is the share of MaxIterations done so far. Residual
-	// is (‖T(x_k) − x_k‖ + ε_k)/‖T(x_k)‖ at the last x_k that was not rejected.
+	// is (‖T(x_k) − x_k‖ + ε_k)/‖T(x_k)‖ at the last x_k that was not rejected. An error of it ends the run without an
+	// iterate. For a rule of your own that keeps it, call Solve with a few MaxIterations, again and again, each time from
+	// the result: with Plain that is the same run.
 	Progress backend.ProgressFunc
 }
 
@@ -167,9 +169,8 @@ func (r Report) Bound(k int) float64 {
 //
 // Solve refuses a gradient step τ ≥ 2/‖K‖², because T would not be averaged.
 func Solve(ctx context.Context, dev backend.Device, y backend.Buffer, k operator.Linear, phi Denoiser, opt Options) (backend.Buffer, Report, error) {
-	it, err := newIteration(dev, y, k, phi, opt)
-	if opt.TakeStart && opt.Start != nil {
-		opt.Start.Free()
+	it, err := beginIteration(dev, y, k, phi, opt)
+	if opt.TakeStart {
 		opt.Start = nil // a buffer that was freed holds its array on a host as long as somebody holds it
 	}
 	if err != nil {
@@ -177,6 +178,14 @@ func Solve(ctx context.Context, dev backend.Device, y backend.Buffer, k operator
 	}
 	defer it.free()
 	return it.run(ctx, opt)
+}
+
+// beginIteration is newIteration, which frees a start that is its own.
+func beginIteration(dev backend.Device, y backend.Buffer, k operator.Linear, phi Denoiser, opt Options) (*iteration, error) {
+	if opt.TakeStart && opt.Start != nil {
+		defer opt.Start.Free()
+	}
+	return newIteration(dev, y, k, phi, opt)
 }
 
 // run iterates until the tolerance or the number of iterations is reached.
@@ -280,7 +289,7 @@ type iteration struct {
 	arithmetic  arithmetic
 }
 
-func newIteration(dev backend.Device, y backend.Buffer, k operator.Linear, phi Denoiser, opt Options) (_ *iteration, err error) {
+func newIteration(dev backend.Device, y backend.Buffer, k operator.Linear, phi Denoiser, opt Options) (made *iteration, err error) {
 	if err := arguments.CheckDevice("pnp", dev); err != nil {
 		return nil, err
 	}
@@ -308,7 +317,7 @@ func newIteration(dev backend.Device, y backend.Buffer, k operator.Linear, phi D
 		return nil, fmt.Errorf("pnp: initial estimate of %v, the domain is %v: %w", opt.Start.Shape(), domain, backend.ErrShape)
 	}
 	defer func() {
-		if err != nil {
+		if made == nil { // an error, or a panic of the caller's operator or denoiser
 			it.free()
 		}
 	}()

@@ -6,18 +6,21 @@ import (
 	"math"
 	"slices"
 
+	"github.com/averaged/imaging/internal/demosaic"
+	"github.com/averaged/imaging/internal/development"
 	"github.com/averaged/imaging/internal/dng"
-	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/imagefile/format"
+	"github.com/averaged/imaging/internal/imagefile/source"
 )
 
 // The errors that the errors of Read and Write wrap.
 var (
 	// ErrMalformed: the file breaks the rules of its format, or is cut off.
-	ErrMalformed = imagefile.ErrMalformed
+	ErrMalformed = format.ErrMalformed
 	// ErrUnsupported: a kind of DNG that this package does not read.
-	ErrUnsupported = imagefile.ErrUnsupported
+	ErrUnsupported = format.ErrUnsupported
 	// ErrTooManyPixels: the file announces more pixels than are allowed.
-	ErrTooManyPixels = imagefile.ErrTooManyPixels
+	ErrTooManyPixels = source.ErrTooManyPixels
 )
 
 // Options say how to read. The zero value is useful.
@@ -123,3 +126,25 @@ func (f *File) Write(w io.Writer, img *Image) error {
 	}
 	return m.Write(w, pix)
 }
+
+// Develop makes a picture of an image of this file for viewing. It applies the file's white balance and
+// colour matrix, demosaicking (Malvar, He and Cutler 2004), and the tone curve of sRGB. It returns the planes
+// of red, green and blue, or one grey plane, each of the image's size, from 0 to 1. They are not turned by
+// Orientation. It is plain on purpose: no lens correction, no opcodes, no tone curve of a maker.
+func (f *File) Develop(img *Image) (planes []float32, channels int, err error) {
+	if err := img.Check(); err != nil {
+		return nil, 0, err
+	}
+	c := development.Camera{Neutral: f.raw.Neutral, Exposure: f.raw.Exposure, Matrix: f.raw.Matrix}
+	switch p := img.Pattern; {
+	case img.Mosaic:
+		pattern := demosaic.Pattern{uint8(p[0][0]), uint8(p[0][1]), uint8(p[1][0]), uint8(p[1][1])}
+		return c.Mosaic(img.Pix, img.Height, img.Width, pattern), 3, nil
+	case img.Samples == 3:
+		return c.Colours(img.Pix), 3, nil
+	}
+	return development.Grey(img.Pix, img.Samples), 1, nil // no colours are known
+}
+
+// Orientation is that of EXIF, 1 to 8: how to turn the image for viewing.
+func (f *File) Orientation() int { return f.raw.Orientation }

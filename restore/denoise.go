@@ -54,7 +54,7 @@ func Denoise(ctx context.Context, img image.Image, options ...Option) (image.Ima
 // Denoise is the function Denoise with the options of r.
 func (r *Restorer) Denoise(ctx context.Context, img image.Image, options ...Option) (image.Image, *Report, error) {
 	return r.run(ctx, taskDenoise, img, options, denoising.Meter.Map,
-		func(ctx context.Context, c plan, p *picture, report *outcome.Report) ([]float32, error) {
+		func(ctx context.Context, c plan, p *opened, report *outcome.Report) ([]float32, error) {
 			return c.denoising().Denoise(ctx, p.planar.planes(), report)
 		})
 }

@@ -89,10 +89,13 @@ func (r *KernelReport) String() string {
 		text = fmt.Sprintf("a Gaussian of %.1f pixels", r.Std)
 	}
 	if len(r.Parts) == 0 {
-		return text + ", trust doubtful (the photograph is too small to compare parts of it)"
+		return text + ", trust doubtful (" + tooSmall + ")"
 	}
 	return fmt.Sprintf("%s, trust %s (parts of the photograph agree to %.2f)", text, r.Trust, r.Agreement)
 }
+
+// tooSmall is why there are no Parts.
+const tooSmall = "the photograph is too small to compare parts of it"
 
 // ofKernel are the options that EstimateKernel takes.
 var ofKernel = []string{"Sigma", "SigmaAuto", "Compressed", "KernelSize", "Threads", "Progress"}
@@ -158,7 +161,11 @@ func kernelReport(e *estimate.Estimate) *KernelReport {
 		r.Trust = fair
 	default:
 		r.Trust = doubtful
-		r.Doubts = append(r.Doubts, Doubt{Text: "the estimated kernel is doubtful: the photograph has few edges, or much texture"})
+		reason := "the photograph has few edges, or much texture"
+		if len(r.Parts) == 0 {
+			reason = tooSmall
+		}
+		r.Doubts = append(r.Doubts, Doubt{Text: "the estimated kernel is doubtful: " + reason})
 	}
 	if r.Varies {
 		r.Doubts = append(r.Doubts, Doubt{Text: fmt.Sprintf(

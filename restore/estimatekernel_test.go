@@ -115,6 +115,21 @@ func TestEstimateKernelOfACompressedPhotograph(t *testing.T) {
 	require.InDelta(t, 0.02, level(how, restore.Sigma(0.02)), 1e-12, "a level that is given is all")
 }
 
+// Of a crop that is too small for parts the doubt says that, and not that it has few edges.
+func TestEstimateKernelOfASmallPhotograph(t *testing.T) {
+	img, _ := shaken()
+	const h, w, top, left = 72, 96, 100, 150
+	small := &restore.Planar{Channels: 1, Height: h, Width: w, Pix: make([]float32, h*w)}
+	for y := range h {
+		copy(small.Pix[y*w:(y+1)*w], img.Pix[(y+top)*img.Width+left:])
+	}
+	_, report, err := restore.EstimateKernel(t.Context(), small)
+	require.NoError(t, err)
+	require.NotEqual(t, "none", report.Kind)
+	require.Empty(t, report.Parts)
+	require.Equal(t, []restore.Doubt{{Text: "the estimated kernel is doubtful: the photograph is too small to compare parts of it"}}, report.Doubts)
+}
+
 func TestEstimateKernelRefuses(t *testing.T) {
 	x := picture(1, 30, 30)
 	_, _, err := restore.EstimateKernel(t.Context(), x, restore.Strength(2))

@@ -60,7 +60,7 @@ func (r *Restorer) Inpaint(ctx context.Context, img, mask image.Image, options .
 		}
 	}
 	return r.run(ctx, taskInpaint, img, options, nil,
-		func(ctx context.Context, c plan, p *picture, report *outcome.Report) ([]float32, error) {
+		func(ctx context.Context, c plan, p *opened, report *outcome.Report) ([]float32, error) {
 			known, doubt, err := maskimage.Known(mask, p.planar.planes())
 			if err != nil {
 				return nil, err

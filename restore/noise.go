@@ -58,13 +58,13 @@ func EstimateNoise(img image.Image) (NoiseEstimate, error) {
 }
 
 // noise measures that of a picture as Denoise does.
-func (p picture) noise(ctx context.Context, m denoising.Meter) (outcome.Estimate, error) {
+func (p opened) noise(ctx context.Context, m denoising.Meter) (outcome.Estimate, error) {
 	filled, _ := denoising.FillImpulses(p.planar.planes())
 	p.planar = (*Planar)(filled)
 	return m.Map(ctx, p.toned().planar.planes())
 }
 
-// Part returns the estimate for the rectangle r of the image.
+// Part returns the estimate for the rectangle r of the image, as LevelMap.Part does.
 func (e NoiseEstimate) Part(r image.Rectangle) NoiseEstimate {
 	e.levels = e.maps()
 	for k, m := range e.levels {

@@ -4,40 +4,40 @@ import (
 	"image"
 	"slices"
 
-	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/imagefile/picture"
 	"github.com/averaged/imaging/internal/imageplanes"
 )
 
-// picture is an image taken apart for the computation, and the way back to the
+// opened is an image taken apart for the computation, and the way back to the
 // kind of image that the caller gave.
-type picture struct {
-	planar *Planar          // what is computed with: its invisible pixels are filled from the visible ones
-	hidden *Planar          // the image with the invisible colours that it came with, or nil if it has none
-	source *imagefile.Image // nil if the caller gave a *Planar
-	copies int              // channels of the image that planar's one stands for; 0: none but itself
-	tinted *Planar          // the image of three channels that planar's one is the positions of on tone, or nil
+type opened struct {
+	planar *Planar        // what is computed with: its invisible pixels are filled from the visible ones
+	hidden *Planar        // the image with the invisible colours that it came with, or nil if it has none
+	source *picture.Image // nil if the caller gave a *Planar
+	copies int            // channels of the image that planar's one stands for; 0: none but itself
+	tinted *Planar        // the image of three channels that planar's one is the positions of on tone, or nil
 	tone   imageplanes.Tone
 }
 
 // open takes img apart, grey kept as colour as the one channel that it is. The samples of a
 // *Planar are the caller's and must not be written to. threads is 0 for all.
-func open(img image.Image, threads int) (picture, error) {
-	var p picture
+func open(img image.Image, threads int) (opened, error) {
+	var p opened
 	if given, ok := img.(*Planar); ok {
 		if err := given.Check(); err != nil {
-			return picture{}, err
+			return opened{}, err
 		}
 		p.planar = given
 	} else {
-		src, err := imagefile.FromImage(img)
+		src, err := picture.FromImage(img)
 		if err != nil {
-			return picture{}, err
+			return opened{}, err
 		}
 		p.planar, p.source = planarOf(src), src
 	}
 	filled, err := p.planar.planes().FillHidden(threads)
 	if err != nil {
-		return picture{}, err
+		return opened{}, err
 	}
 	if given := p.planar; filled != given.planes() {
 		p.planar, p.hidden = (*Planar)(filled), given
@@ -47,7 +47,7 @@ func open(img image.Image, threads int) (picture, error) {
 
 // greyed returns the picture with one channel if it is grey kept as colour: its noise is that
 // of a grey image, and so is the work.
-func (p picture) greyed() picture {
+func (p opened) greyed() opened {
 	if p.planar.Channels != 3 || !equalPlanes(p.planar.Pix) {
 		return p
 	}
@@ -58,7 +58,7 @@ func (p picture) greyed() picture {
 
 // toned returns the picture with one channel if its colours are on a line (imageplanes.Tone), up to rounding: it is as
 // good as grey, and one sample that differs does not change how it is restored.
-func (p picture) toned() picture {
+func (p opened) toned() opened {
 	tone, is := p.planar.planes().Tone()
 	if !is {
 		return p
@@ -74,7 +74,7 @@ func equalPlanes(pix []float32) bool {
 }
 
 // close returns the restored samples as the kind of image that was opened.
-func (p picture) close(pix []float32) image.Image {
+func (p opened) close(pix []float32) image.Image {
 	channels := p.planar.Channels
 	switch {
 	case p.tinted != nil:
@@ -95,7 +95,7 @@ func (p picture) close(pix []float32) image.Image {
 }
 
 // measured returns the part of the picture that the noise is measured in: filled pixels have none.
-func (p *picture) measured() *imageplanes.Planes {
+func (p *opened) measured() *imageplanes.Planes {
 	if p.hidden == nil {
 		return p.planar.planes()
 	}

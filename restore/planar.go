@@ -6,7 +6,7 @@ import (
 	"image/color"
 	"math"
 
-	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/imagefile/picture"
 	"github.com/averaged/imaging/internal/imageplanes"
 )
 
@@ -42,7 +42,7 @@ func FromImage(img image.Image) (*Planar, error) {
 	if p, ok := img.(*Planar); ok {
 		return p, p.Check()
 	}
-	src, err := imagefile.FromImage(img)
+	src, err := picture.FromImage(img)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func FromImage(img image.Image) (*Planar, error) {
 }
 
 // planarOf shares the samples of an image.
-func planarOf(m *imagefile.Image) *Planar {
+func planarOf(m *picture.Image) *Planar {
 	return &Planar{Width: m.Width, Height: m.Height, Channels: m.Channels, Pix: m.Pix, Alpha: m.Alpha}
 }
 

@@ -105,7 +105,7 @@ func (r *Restorer) begin(ctx context.Context, t task, options []Option) (plan, f
 }
 
 // solving returns the restored samples of an image.
-type solving func(context.Context, plan, *picture, *outcome.Report) ([]float32, error)
+type solving func(context.Context, plan, *opened, *outcome.Report) ([]float32, error)
 
 // run makes a plan and runs it.
 func (r *Restorer) run(ctx context.Context, t task, img image.Image, options []Option, measure measuring, solve solving) (image.Image, *Report, error) {

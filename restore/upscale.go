@@ -56,7 +56,7 @@ func (r *Restorer) Upscale(ctx context.Context, img image.Image, factor int, opt
 		return nil, nil, fmt.Errorf("restore: upscaling by %d, want 2, 3 or 4", factor)
 	}
 	return r.run(ctx, taskUpscale, img, options, enlargedNoise,
-		func(ctx context.Context, c plan, p *picture, report *outcome.Report) ([]float32, error) {
+		func(ctx context.Context, c plan, p *opened, report *outcome.Report) ([]float32, error) {
 			kernel, err := c.asked.upscalingKernel(factor)
 			if err != nil {
 				return nil, err
@@ -125,7 +125,7 @@ func solveUpscaling(ctx context.Context, p *Planar, k *upscale.Downsampling, c p
 }
 
 // enlarge makes the picture, without its samples, one of the fine size.
-func (p *picture) enlarge(factor, threads int) (err error) {
+func (p *opened) enlarge(factor, threads int) (err error) {
 	h, w := p.planar.Height, p.planar.Width
 	enlarged := &Planar{Width: factor * w, Height: factor * h, Channels: p.planar.Channels}
 	if p.planar.Alpha != nil {

@@ -363,7 +363,7 @@ func UnmarshalConfig(data []byte) (Config, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&c); err != nil {
-		return Config{}, fmt.Errorf("configuration: %w", err)
+		return Config{}, fmt.Errorf("configuration: %w", decodingError(err))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return Config{}, errors.New("configuration: something follows the JSON object")

@@ -102,7 +102,7 @@ func NewLayer(dev backend.Device, name string, out, in, kernel int, a backend.Ac
 	if err := a.Check(); err != nil {
 		return nil, err
 	}
-	if err := (backend.Shape{N: out, C: in, H: kernel, W: kernel}).Check(); err != nil {
+	if err := arguments.CheckRoom(dev, backend.Shape{N: out, C: in, H: kernel, W: kernel}); err != nil {
 		return nil, fmt.Errorf("layer %q: %w", name, err)
 	}
 	l := &Layer{dev: dev, kept: devicequeue.NewPool(dev), activation: a}

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/internal/cputest"
 	"github.com/averaged/imaging/internal/devicequeue"
 	"github.com/averaged/imaging/weights"
 )
@@ -193,6 +195,10 @@ func TestPartsRefuse(t *testing.T) {
 	require.Error(t, err)
 	_, err = NewLayer(dev, "l", math.MaxInt, 1, 1, backend.Activation{})
 	require.ErrorIs(t, err, backend.ErrShape)
+	small := cputest.Open(t, cpu.MemoryLimit(1<<20))
+	defer small.Close()
+	_, err = NewLayer(small, "l", 1000, 1000, 1, backend.Activation{})
+	require.ErrorIs(t, err, backend.ErrOutOfMemory)
 	_, err = NewDescent(dev, MuonDefaults(), []*Parameter{nil})
 	require.ErrorContains(t, err, "nil")
 	for name, make := range map[string]func() error{

@@ -7,8 +7,11 @@ import (
 	"github.com/averaged/imaging/internal/symmetry"
 )
 
-// Scene returns a square of a random picture of three channels, turned.
+// Scene returns a square of a random picture in three channels, turned, or nil if there is none, or one is smaller.
 func (p *Pictures) Scene(r *rand.Rand, side int) []float32 {
+	if p.Len() == 0 || side < 1 || side > p.smallest() {
+		return nil
+	}
 	of := &p.list[r.IntN(len(p.list))]
 	y, x := r.IntN(of.h-side+1), r.IntN(of.w-side+1)
 	turn := symmetry.Symmetry(r.IntN(symmetry.Number))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -216,4 +217,14 @@ func TestGenerator(t *testing.T) {
 	for _, bad := range []string{"", "zz", "00"} {
 		require.Error(t, newGenerator(1).restore(bad))
 	}
+}
+
+func TestScene(t *testing.T) {
+	set := testPictures(t, 3)
+	random := rand.New(rand.NewPCG(1, 2))
+	require.Len(t, set.Scene(random, 9), 3*9*9)
+	for _, side := range []int{-1, 0, 10, math.MaxInt} { // the smallest picture has a side of 9
+		require.Nil(t, set.Scene(random, side))
+	}
+	require.Nil(t, (*Pictures)(nil).Scene(random, 1))
 }

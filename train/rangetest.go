@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ const (
 func RangeTest(ctx context.Context, dev backend.Device, c Config, training *Pictures, from, to float64, iterations int) (RangeReport, error) {
 	c.Schedule = Schedule{Name: Exponential, Minimum: from, Maximum: to}
 	c.Iterations, c.AverageDecay = iterations, 0
-	if err := c.Check(); err != nil {
+	if err := cmp.Or(c.Check(), ctx.Err()); err != nil {
 		return RangeReport{}, err
 	}
 	t, err := newTrainer(dev, c, training)

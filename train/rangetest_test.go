@@ -50,3 +50,18 @@ func TestRangeTest(t *testing.T) {
 	_, err = RangeTest(t.Context(), processor(t, cpu.MemoryLimit(1<<10)), c, set, 1e-3, 1, 10)
 	require.Error(t, err)
 }
+
+// The context is looked at before the first iteration, and before a network is made.
+func TestRangeTestStopsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := RangeTest(ctx, processor(t), smallConfig(), testPictures(t, 3), 1e-3, 1, 5)
+	require.ErrorIs(t, err, context.Canceled)
+	tr, err := newTrainer(processor(t), smallConfig(), testPictures(t, 3))
+	require.NoError(t, err)
+	defer tr.release()
+	before := tr.generator.clone()
+	_, err = tr.iterate(ctx)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, before, tr.generator)
+}

@@ -114,6 +114,9 @@ type iterationReport struct {
 // iterate makes one update of the weights. When ctx ends it changes nothing and returns
 // ctx.Err(). Any other error leaves a state that cannot be gone on from.
 func (t *trainer) iterate(ctx context.Context) (iterationReport, error) {
+	if err := ctx.Err(); err != nil {
+		return iterationReport{}, err
+	}
 	// What the passes change is put back if they do not come to their end.
 	before := t.generator.clone()
 	report, err := t.differentiate(ctx)

@@ -16,6 +16,7 @@ import (
 //
 // Architecture and Integrator are names. The package that makes networks gives them their meaning, and
 // refuses unknown ones. The same holds for the certificate, which this package stores but does not check.
+// Names have at most 200 bytes, other texts 65536.
 type Card struct {
 	// Name is a short name of the weights, such as "euler-colour".
 	Name string
@@ -121,19 +122,24 @@ func (f *File) Card() (Card, error) {
 // Check returns an error unless every field is as Card describes it.
 func (c Card) Check() error {
 	a, p := c.Architecture, c.Provenance
+	const name, line = 200, 1 << 16 // bytes; names stand in messages
 	for _, text := range []struct {
 		what, is string
 		required bool
+		most     int
 	}{
-		{"name", c.Name, true},
-		{"architecture", a.Family, true},
-		{"activation", a.Activation, true},
-		{"integrator", c.Integrator, false},
-		{"software of the training", p.Software, true},
-		{"data of the training", p.Data, true},
-		{"recipe of the training", p.Recipe, false},
-		{"licence", c.Licence, true},
+		{"name", c.Name, true, name},
+		{"architecture", a.Family, true, name},
+		{"activation", a.Activation, true, name},
+		{"integrator", c.Integrator, false, name},
+		{"software of the training", p.Software, true, line},
+		{"data of the training", p.Data, true, line},
+		{"recipe of the training", p.Recipe, false, line},
+		{"licence", c.Licence, true, line},
 	} {
+		if len(text.is) > text.most {
+			return fmt.Errorf("weights: the %s has %d bytes, at most %d are allowed", text.what, len(text.is), text.most)
+		}
 		if text.required && text.is == "" {
 			return fmt.Errorf("weights: the card has no %s", text.what)
 		}

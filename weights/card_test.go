@@ -211,6 +211,8 @@ func TestCardRefuses(t *testing.T) {
 		`the name "a\nb" is not one line of printable text without spaces around it`:            func(c *Card) { c.Name = "a\nb" },
 		`the licence " MIT" is not one line of printable text without spaces around it`:         func(c *Card) { c.Licence = " MIT" },
 		`the integrator "\xff" is not one line of printable text without spaces around it`:      func(c *Card) { c.Integrator = "\xff" },
+		`the name has 201 bytes, at most 200 are allowed`:                                       func(c *Card) { c.Name = strings.Repeat("n", 201) },
+		`the licence has 65537 bytes, at most 65536 are allowed`:                                func(c *Card) { c.Licence = strings.Repeat("n", 65537) },
 		`the architecture's channels is 0, want at least 1`:                                     func(c *Card) { c.Architecture.Channels = 0 },
 		`the architecture's kernel size is 4, want an odd number`:                               func(c *Card) { c.Architecture.Kernel = 4 },
 		`the architecture's shuffle is -1, want 0 or more`:                                      func(c *Card) { c.Architecture.Shuffle = -1 },

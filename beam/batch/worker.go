@@ -180,7 +180,7 @@ func (w *worker) within(ctx context.Context, j Job, memory int64) (r Record, err
 	if most := (memory - int64(len(data))) / bytesOfPixel; most < imagefile.DefaultMaxPixels {
 		opt.MaxPixels = most
 	}
-	m, err := imagefile.DecodeAt(bytes.NewReader(data), int64(len(data)), opt)
+	m, err := imagefile.DecodeAt(ctx, bytes.NewReader(data), int64(len(data)), opt)
 	switch {
 	case errors.Is(err, imagefile.ErrTooManyPixels) && opt.MaxPixels != 0:
 		return Record{}, fmt.Errorf("%w: %w", errShare, err)

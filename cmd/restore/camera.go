@@ -3,10 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -147,153 +144,11 @@ func checkUnit(m *imagefile.Image) error {
 	return nil
 }
 
-// planClean returns for each task the file of --clean, empty where none is to be written. A file that
-// must not be overwritten is an error of its task.
-func (d *degradeFlags) planClean(tasks []task) ([]string, error) {
-	files := make([]string, len(tasks))
-	to := d.camera.clean
-	if to == "" {
-		return files, nil
-	}
-	if to == standardStream {
-		return nil, usagef("--clean -: standard output is for the result; name a file")
-	}
-	folder := os.IsPathSeparator(to[len(to)-1]) || isFolder(to)
-	switch f, err := imagefile.FormatOf(to); {
-	case folder:
-	case len(tasks) > 1 || d.recursive:
-		return nil, usagef("--clean %s: several inputs need a folder; write --clean DIR/", oneLine(to))
-	case err != nil:
-		return nil, usageError{fmt.Errorf("--clean %s: %w", oneLine(to), err)}
-	case !f.CanWrite():
-		return nil, usagef("--clean %s: %s is read but not written; use .png or .tif, which lose nothing", oneLine(to), f)
-	}
-	taken := make(map[string]string)
-	for _, t := range tasks {
-		taken[identity(t.input)] = t.input
-		if t.output != standardStream {
-			taken[identity(t.output)] = t.output
-		}
-	}
-	if d.kernelFile != "" {
-		taken[identity(d.kernelFile)] = d.kernelFile
-	}
-	for i := range tasks {
-		t := &tasks[i]
-		if t.err != nil || t.unfit != "" {
-			continue
-		}
-		file := to
-		if folder {
-			file = filepath.Join(to, d.nameInFolder(*t))
-		}
-		id := identity(file)
-		if other, there := taken[id]; there {
-			return nil, usagef("--clean %s: the clean picture of %s would take the place of %s; give another name", oneLine(to), name(t.input), oneLine(other))
-		}
-		taken[id] = file
-		_, err := os.Stat(file)
-		switch {
-		case err == nil && d.skipExisting: // left as it is
-		case err == nil && !d.force:
-			t.err = existsError{file}
-		default:
-			files[i] = file
-		}
-	}
-	return files, nil
-}
-
-// nameInFolder is the name of a result, with its folders below that of -o.
-func (d *degradeFlags) nameInFolder(t task) string {
-	switch {
-	case t.output == standardStream && t.input == standardStream:
-		return "clean.png"
-	case t.output == standardStream:
-		base := filepath.Base(t.input)
-		return strings.TrimSuffix(base, filepath.Ext(base)) + imagefile.WritableExtension(t.input)
-	}
-	if relative, err := filepath.Rel(d.output, t.output); d.output != "" && err == nil && filepath.IsLocal(relative) && relative != "." {
-		return relative
-	}
-	return filepath.Base(t.output)
-}
-
 // writeClean writes the picture without noise, of the depth of the result where its format has that.
 func (a *app) writeClean(ctx context.Context, d *degradeFlags, file string, clean *imagefile.Image) error {
-	opt := d.writing.options(clean, file, d.force)
+	opt := d.writing.options(clean, file, d.Force)
 	if !slices.Contains(opt.Format.Depths(), opt.Depth) {
 		opt.Depth = 0 // --depth is about the result
 	}
 	return a.write(ctx, file, clean, opt)
-}
-
-// cameraInfo is the JSON object about a camera: see cameranoise.Camera.
-type cameraInfo struct {
-	Reduction       number     `json:"reduction"`
-	Exposure        number     `json:"exposure"`
-	Pattern         string     `json:"pattern"`
-	ISO             number     `json:"iso"`
-	FullWell        number     `json:"full_well"`
-	ShotNoise       number     `json:"shot_noise"`    // variance for light that saturates
-	ReadVariance    number     `json:"read_variance"` // where 1 saturates
-	RowNoise        number     `json:"row_noise"`
-	BlackLevel      number     `json:"black_level"`
-	Bits            int        `json:"bits"`
-	WhiteBalance    [2]number  `json:"white_balance"`
-	Matrix          [9]number  `json:"matrix"`
-	Demosaicking    string     `json:"demosaicking"`
-	Tone            number     `json:"tone"`
-	LumaSmoothing   number     `json:"luma_smoothing"`
-	ChromaSmoothing number     `json:"chroma_smoothing"`
-	Sharpening      number     `json:"sharpening"`
-	Resize          number     `json:"resize"`
-	Resampling      string     `json:"resampling"`
-	JPEG            []jpegInfo `json:"jpeg"`
-}
-
-type jpegInfo struct {
-	Quality     int    `json:"quality"`
-	Subsampling string `json:"subsampling"`
-}
-
-func cameraInfoOf(c cameranoise.Camera) *cameraInfo {
-	o := &cameraInfo{
-		Reduction: number(c.Reduction), Exposure: number(c.Exposure), Pattern: c.Pattern.String(),
-		ISO: number(c.ISO), FullWell: number(c.FullWell),
-		ShotNoise: number(c.ShotNoise()), ReadVariance: number(c.ReadVariance()), RowNoise: number(c.RowNoise),
-		BlackLevel: number(c.BlackLevel), Bits: c.Bits,
-		WhiteBalance: [2]number{number(c.WhiteBalance[0]), number(c.WhiteBalance[1])},
-		Demosaicking: c.Demosaicking.String(), Tone: number(c.Tone),
-		LumaSmoothing: number(c.LumaSmoothing), ChromaSmoothing: number(c.ChromaSmoothing), Sharpening: number(c.Sharpening),
-		Resize: number(c.Resize), Resampling: c.Resampling.String(), JPEG: jpegInfosOf(c.JPEG),
-	}
-	for i, v := range c.Matrix {
-		o.Matrix[i] = number(v)
-	}
-	return o
-}
-
-func jpegInfosOf(list []cameranoise.JPEG) []jpegInfo {
-	infos := []jpegInfo{}
-	for _, j := range list {
-		infos = append(infos, jpegInfo{j.Quality, j.Subsampling.String()})
-	}
-	return infos
-}
-
-// describeCamera says for people what matters most.
-func describeCamera(c cameranoise.Camera) string {
-	text := fmt.Sprintf("photographed at ISO %.0f, %v", c.ISO, c.Demosaicking)
-	if c.Resize > 1 {
-		text += fmt.Sprintf(", resized by %.3g (%v)", c.Resize, c.Resampling)
-	}
-	for _, j := range c.JPEG {
-		text += ", " + describeJPEG(j)
-	}
-	return text
-}
-
-func describeJPEG(j cameranoise.JPEG) string {
-	return fmt.Sprintf("JPEG %d %v", j.Quality, j.Subsampling)
 }

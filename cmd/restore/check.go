@@ -3,79 +3,16 @@ package main
 import (
 	"fmt"
 	"image"
-	"math"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
-	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/restore"
 )
-
-// checkRecord is the JSON object of check.
-type checkRecord struct {
-	Schema      int             `json:"schema"`
-	Command     string          `json:"command"`
-	Input       string          `json:"input,omitempty"`
-	Method      string          `json:"method"`
-	Denoiser    []string        `json:"denoiser"` // the prior's certificate, line by line
-	Network     *checkedNetwork `json:"network,omitempty"`
-	Certificate *certificate    `json:"certificate"`
-	Rows        []checkRow      `json:"rows,omitempty"`
-	Expansion   number          `json:"expansion"`
-	Holds       bool            `json:"holds"`
-	ExactOnly   bool            `json:"exact_arithmetic_only"`
-	Violations  []string        `json:"violations"`
-	Exact       names           `json:"names_base64,omitempty"`
-}
-
-// checkedNetwork is what was found of a network.
-type checkedNetwork struct {
-	*networkInfo
-	Certificate *denoise.Certificate `json:"certificate"`
-	// Rounding bounds what float32 adds to an image in [0, 1], and Measured is what it added to one,
-	// both root mean squares; null where they are not known.
-	Rounding number    `json:"rounding"`
-	Measured number    `json:"rounding_measured"`
-	Attack   attacked  `json:"attack"`
-	Repeated *repeated `json:"repeated,omitempty"`
-}
-
-// attacked is the pair of images that the attack found.
-type attacked struct {
-	Width       int    `json:"width"`
-	Height      int    `json:"height"`
-	Channels    int    `json:"channels"`
-	Constant    number `json:"constant"`   // α, 1 where nothing is proven
-	Ratio       number `json:"ratio"`      // ‖T(x) − T(y)‖/‖x − y‖, where Φ = (1−α)·id + α·T
-	Rounding    number `json:"rounding"`   // how much of it may be rounding
-	Separation  number `json:"separation"` // root mean square
-	Evaluations int    `json:"evaluations"`
-	NotFinite   bool   `json:"not_finite,omitempty"`
-	Gradients   bool   `json:"gradients"`
-}
-
-// repeated is the prior applied to the image again and again.
-type repeated struct {
-	Rows     []repetition `json:"rows"`
-	Diverged bool         `json:"diverged"` // the iterates left the range of float32
-}
-
-type repetition struct {
-	Iteration int    `json:"iteration"`
-	Residual  number `json:"residual"`
-	Bound     number `json:"bound"` // null where nothing is proven
-}
-
-type checkRow struct {
-	Iteration int       `json:"iteration"`
-	Residuals [2]number `json:"residuals"`
-	Bound     number    `json:"bound"`
-	Distance  number    `json:"distance"`
-}
 
 func (a *app) checkCommand() *cobra.Command {
 	var r restoration
@@ -89,7 +26,7 @@ func (a *app) checkCommand() *cobra.Command {
 it also runs the iteration from two starts and compares the residuals with their
 bounds. A network is proven anew, and attacked.
 
-The default prior is ` + defaultPrior() + `, tv is total variation, and the others are
+The default prior is ` + networks.DefaultPrior() + `, tv is total variation, and the others are
 networks.
 ` + embeddedNetworks() + `
 The exit status is 0 only if everything that the certificate claims holds.
@@ -137,7 +74,7 @@ Exit status 1: something was contradicted, or nothing is proven.`),
 		if err := readOnce(append(args, kernelFile, r.weights)...); err != nil {
 			return err
 		}
-		r.gradients = r.isNetwork() // for the attack
+		r.Gradients = r.isNetwork() // for the attack
 		// Files first: a network takes a while to prove.
 		var kernel deblur.Kernel
 		if kernelFile != "" {
@@ -158,18 +95,11 @@ Exit status 1: something was contradicted, or nothing is proven.`),
 			a.measureInRange(path, m)
 			img = planarOf(m)
 		}
-		dev, err := r.open()
+		device, err := a.start(&r.computing, func(dev backend.Device) ([]restore.Option, func(), error) { return r.use(ctx, a, dev) })
 		if err != nil {
 			return err
 		}
-		device := &failover{
-			app: a, processor: r.openProcessor,
-			load: func(dev backend.Device) ([]restore.Option, func(), error) { return r.use(ctx, a, dev) },
-		}
-		defer device.end()
-		if err := device.begin(dev); err != nil {
-			return err
-		}
+		defer device.End()
 		bar := a.newProgress(label)
 		bar.Show(0, 0)
 		defer bar.Clear()
@@ -179,7 +109,7 @@ Exit status 1: something was contradicted, or nothing is proven.`),
 				return ctx.Err()
 			}))
 		var report *restore.CheckReport
-		err = device.run(opts, func(opts []restore.Option) (err error) {
+		err = device.Run(opts, func(opts []restore.Option) (err error) {
 			report, err = restore.Check(ctx, img, kernel, opts...)
 			return err
 		})
@@ -190,8 +120,15 @@ Exit status 1: something was contradicted, or nothing is proven.`),
 			return fileError{path, err}
 		}
 		bar.Clear()
-		if err := a.printCheck(path, report, r.networkInfo()); err != nil {
-			return err
+		switch {
+		case a.json:
+			if err := a.printJSON(record.CheckOf(path, report, r.networkInfo())); err != nil {
+				return err
+			}
+		case !a.Quiet:
+			for _, line := range record.CheckLines(report, r.networkInfo(), a.Verbose) {
+				a.result("%s", line)
+			}
 		}
 		return judge(report)
 	}
@@ -214,198 +151,4 @@ func judge(r *restore.CheckReport) error {
 		return fmt.Errorf("check: a claim is contradicted: %s", r.Violations[0])
 	}
 	return fmt.Errorf("check: %d claims are contradicted, the first: %s", len(r.Violations), r.Violations[0])
-}
-
-func (a *app) printCheck(path string, r *restore.CheckReport, network *networkInfo) error {
-	if a.json {
-		rec := checkRecord{
-			Schema: schema, Command: "check", Input: path, Method: r.Method,
-			Denoiser:    lines(r.Denoiser),
-			Network:     checkedNetworkOf(r, network),
-			Certificate: checkedCertificateOf(r),
-			Expansion:   number(r.Expansion), Holds: r.Holds, ExactOnly: r.ExactOnly(), Violations: append([]string{}, r.Violations...),
-			Exact: exactNames("input", path),
-		}
-		for _, row := range r.Rows {
-			rec.Rows = append(rec.Rows, checkRow{
-				Iteration: row.Iteration, Residuals: [2]number{number(row.Residuals[0]), number(row.Residuals[1])},
-				Bound: number(row.Bound), Distance: number(row.Distance),
-			})
-		}
-		return a.printJSON(rec)
-	}
-	if a.quiet {
-		return nil
-	}
-	if network == nil {
-		a.result("prior %s", r.Method)
-	} else {
-		a.result("prior %s, weights %q for noise of sigma %.4g", r.Method, network.Name, network.Sigma)
-		a.result("  checksum of the file, as in 'restore info': %s", network.Checksum)
-	}
-	for _, l := range lines(r.Denoiser) {
-		a.result("  %s", l)
-	}
-	a.printNetworkRounding(r)
-	a.printAttack(r)
-	a.printRepeated(r)
-	a.result("iteration T(x) = clip(prior(data step(x)))")
-	for _, l := range lines(r.Certificate.String()) {
-		a.result("  %s", l)
-	}
-	a.printRounding(r)
-	if len(r.Rows) > 0 {
-		a.result("run from two starts, a and b")
-		a.result("  %9s  %12s  %12s  %12s  %12s", "iteration", "residual a", "residual b", "bound", "distance")
-		for i, row := range r.Rows {
-			if a.verbose || i == len(r.Rows)-1 || isMilestone(row.Iteration) {
-				a.result("  %9d  %12.6g  %12.6g  %12s  %12.6g", row.Iteration, row.Residuals[0], row.Residuals[1], bound(row.Bound), row.Distance)
-			}
-		}
-		a.result("  largest ratio of successive distances, errors of computing T included: %.9g", r.Expansion)
-	}
-	for _, v := range r.Violations {
-		a.result("contradicted: %s", v)
-	}
-	switch {
-	case !r.Holds:
-		a.result("holds: no")
-	case r.ExactOnly():
-		a.result("holds: in exact arithmetic only")
-	default:
-		a.result("holds: yes")
-	}
-	return nil
-}
-
-// printNetworkRounding prints what float32 adds to the network.
-func (a *app) printNetworkRounding(r *restore.CheckReport) {
-	switch {
-	case r.Attack == nil:
-	case math.IsInf(r.NetworkRounding, 1):
-		a.result("  rounding: no proven bound of what float32 adds")
-	default:
-		a.result("  rounding: float32 adds at most %.3g of 255 to an image in [0, 1] (proven), root mean square", 255*r.NetworkRounding)
-	}
-	if r.Attack != nil && !math.IsNaN(r.MeasuredRounding) {
-		a.result("  rounding: %.3g of 255 on one image of noise, against float64 (measured)", 255*r.MeasuredRounding)
-	}
-}
-
-// printRounding prints down to what residual convergence is proven with rounding. In the box no
-// residual is above 1.
-func (a *app) printRounding(r *restore.CheckReport) {
-	switch {
-	case !r.Certificate.Converges():
-	case math.IsInf(r.Rounding, 1):
-		a.result("  rounding       no proven bound of what float32 adds: all of this is about exact arithmetic")
-	case !(r.Floor < 1):
-		a.result("  rounding       float32 adds at most %.3g of 255 to T(x): too much to prove convergence of what is computed", 255*r.Rounding)
-	default:
-		a.result("  rounding       float32 adds at most %.3g of 255 to T(x): convergence is proven down to a residual of %.3g of 255, root mean square",
-			255*r.Rounding, 255*r.Floor)
-	}
-}
-
-// printAttack prints what the attack on a network found.
-func (a *app) printAttack(r *restore.CheckReport) {
-	if r.Attack == nil {
-		return
-	}
-	way := "gradient ascent"
-	if !r.Attack.Gradients {
-		way = "random ascent"
-	}
-	of, aim, refuted := "Φ", "that the network moves apart", "it moves images apart"
-	if r.Attack.Constant < 1 {
-		of, aim, refuted = "T", "that contradict the constant", "the constant is refuted"
-	}
-	a.result("attack by %s, to find two images %s", way, aim)
-	a.result("  %d channels, %d×%d pixels, %d evaluations", r.AttackShape.C, r.AttackShape.W, r.AttackShape.H, r.Attack.Evaluations)
-	if r.Attack.NotFinite {
-		a.result("  what it makes of an image is not finite")
-	}
-	verdict := "up to %.6g would be rounding"
-	if r.Attack.Ratio > 1+r.Attack.Rounding {
-		verdict = "more than the %.6g that would be rounding: " + refuted
-	}
-	if r.Attack.Constant < 1 {
-		a.result("  Φ = (1−α)·id + α·T with α = %.6g is averaged with that constant if T moves no images apart", r.Attack.Constant)
-	}
-	a.result("  largest ratio ‖%s(x) − %s(y)‖/‖x − y‖ found: %.6g; "+verdict, of, of, r.Attack.Ratio, 1+r.Attack.Rounding)
-}
-
-// printRepeated prints what became of an image that a network was applied to again and
-// again.
-func (a *app) printRepeated(r *restore.CheckReport) {
-	if r.Repeated == nil {
-		return
-	}
-	a.result("applied again and again, x ← Φ(x), without clipping")
-	a.result("  %9s  %12s  %12s", "iteration", "residual", "bound")
-	rows := r.Repeated.Rows
-	for i, row := range rows {
-		if n := row.Iteration + 1; a.verbose || i == len(rows)-1 || isMilestone(n) {
-			a.result("  %9d  %12.6g  %12s", n, row.Residual, bound(row.Bound))
-		}
-	}
-	switch last := len(rows) - 1; {
-	case r.Repeated.Diverged:
-		a.result("  after %d iterations the image is not finite: it diverges", last+2)
-	case rows[0].Residual > 0:
-		a.result("  last residual over the first: %.4g", rows[last].Residual/rows[0].Residual)
-	}
-}
-
-// bound writes a bound, or that there is none.
-func bound(v float64) string {
-	if math.IsInf(v, 1) {
-		return "none"
-	}
-	return fmt.Sprintf("%.6g", v)
-}
-
-func checkedCertificateOf(r *restore.CheckReport) *certificate {
-	c := iterationCertificateOf(r.Certificate)
-	c.Rounding, c.ProvenResidual = number(r.Rounding), number(r.Floor)
-	c.RoundingCovered = r.Floor < 1
-	return c
-}
-
-func checkedNetworkOf(r *restore.CheckReport, network *networkInfo) *checkedNetwork {
-	if network == nil || r.Network == nil || r.Attack == nil {
-		return nil
-	}
-	c := &checkedNetwork{
-		networkInfo: network, Certificate: r.Network,
-		Rounding: number(r.NetworkRounding), Measured: number(r.MeasuredRounding),
-		Attack: attacked{
-			Width: r.AttackShape.W, Height: r.AttackShape.H, Channels: r.AttackShape.C,
-			Constant: number(r.Attack.Constant), Ratio: number(r.Attack.Ratio), Rounding: number(r.Attack.Rounding), Separation: number(r.Attack.Separation),
-			Evaluations: r.Attack.Evaluations, Gradients: r.Attack.Gradients, NotFinite: r.Attack.NotFinite,
-		},
-	}
-	if r.Repeated != nil {
-		c.Repeated = &repeated{Rows: []repetition{}, Diverged: r.Repeated.Diverged}
-		for _, row := range r.Repeated.Rows {
-			c.Repeated.Rows = append(c.Repeated.Rows, repetition{row.Iteration + 1, number(row.Residual), number(row.Bound)})
-		}
-	}
-	return c
-}
-
-// isMilestone picks 1…10, 20, 30 … 100, 200 …: a table to read, where -v prints
-// all rows.
-func isMilestone(n int) bool {
-	for n > 10 {
-		if n%10 != 0 {
-			return false
-		}
-		n /= 10
-	}
-	return true
-}
-
-func lines(text string) []string {
-	return strings.Split(strings.TrimSpace(text), "\n")
 }

@@ -8,25 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/internal/quality"
 )
-
-// compareRecord is the JSON object of compare.
-type compareRecord struct {
-	Schema    int    `json:"schema"`
-	Command   string `json:"command"`
-	Reference string `json:"reference"`
-	Image     string `json:"image"`
-	Width     int    `json:"width"` // of what is compared
-	Height    int    `json:"height"`
-	Channels  int    `json:"channels"`
-	MSE       number `json:"mse"`
-	*fidelity
-	PaperPeak number `json:"psnr_paper_peak"`
-	SSIM      number `json:"ssim"` // null below 11×11
-	Exact     names  `json:"names_base64,omitempty"`
-}
 
 func (a *app) compareCommand() *cobra.Command {
 	var reads reading
@@ -52,7 +38,7 @@ original.`,
 			if err := reads.check(); err != nil {
 				return err
 			}
-			if args[0] == standardStream && args[1] == standardStream {
+			if args[0] == message.StandardStream && args[1] == message.StandardStream {
 				return usagef("- (standard input) can be read once; name a file for the other")
 			}
 			rec, err := a.compare(c.Context(), args[0], args[1], reads, center)
@@ -62,11 +48,11 @@ original.`,
 			if a.json {
 				return a.printJSON(rec)
 			}
-			a.result("PSNR  %s, peak 1", decibels(float64(rec.PSNR)))
+			a.result("PSNR  %s, peak 1", record.Decibels(float64(rec.PSNR)))
 			if math.IsNaN(float64(rec.PSNRPaper)) {
 				a.result("PSNR  undefined with the largest value of A as the peak: it is not positive")
 			} else {
-				a.result("PSNR  %s, peak %.6g, the largest value of A", decibels(float64(rec.PSNRPaper)), rec.PaperPeak)
+				a.result("PSNR  %s, peak %.6g, the largest value of A", record.Decibels(float64(rec.PSNRPaper)), rec.PaperPeak)
 			}
 			if math.IsNaN(float64(rec.SSIM)) {
 				a.result("SSIM  undefined below %d×%d pixels", quality.WindowSize, quality.WindowSize)
@@ -81,7 +67,7 @@ original.`,
 	return c
 }
 
-func (a *app) compare(ctx context.Context, pathA, pathB string, r reading, center bool) (*compareRecord, error) {
+func (a *app) compare(ctx context.Context, pathA, pathB string, r reading, center bool) (*record.Compare, error) {
 	ref, err := a.read(ctx, pathA, r)
 	if err != nil {
 		return nil, err
@@ -103,19 +89,19 @@ func (a *app) compare(ctx context.Context, pathA, pathB string, r reading, cente
 			m.Crop(h, w, (m.Height-h)/2, (m.Width-w)/2)
 		}
 	}
-	rec := &compareRecord{
-		Schema: schema, Command: "compare", Reference: pathA, Image: pathB,
+	rec := &record.Compare{
+		Schema: record.Schema, Command: "compare", Reference: pathA, Image: pathB,
 		Width: ref.Width, Height: ref.Height, Channels: ref.Channels,
-		PaperPeak: number(quality.Peak(ref.Pix)),
-		Exact:     exactNames("reference", pathA, "image", pathB),
+		PaperPeak: record.Number(quality.Peak(ref.Pix)),
+		Exact:     record.ExactNames("reference", pathA, "image", pathB),
 	}
 	mse, err := quality.MSE(ref.Pix, img.Pix)
 	if err != nil {
 		return nil, fileError{pathB, err}
 	}
-	rec.MSE = number(mse)
-	if rec.fidelity, err = fidelityOf(pathB, ref.Pix, img.Pix); err != nil {
-		return nil, err
+	rec.MSE = record.Number(mse)
+	if rec.Fidelity, err = record.FidelityOf(ref.Pix, img.Pix); err != nil {
+		return nil, fileError{pathB, err}
 	}
 	for c := range ref.Channels {
 		if err := ctx.Err(); err != nil {
@@ -128,7 +114,7 @@ func (a *app) compare(ctx context.Context, pathA, pathB string, r reading, cente
 		case err != nil:
 			return nil, fileError{pathB, err}
 		}
-		rec.SSIM += number(ssim / float64(ref.Channels))
+		rec.SSIM += record.Number(ssim / float64(ref.Channels))
 	}
 	return rec, ctx.Err()
 }

@@ -10,8 +10,13 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/memory"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/pnp"
 	"github.com/averaged/imaging/restore"
 )
@@ -33,12 +38,12 @@ type deblurrer struct {
 
 	compression []restore.Option // of the image at hand
 	found       *restore.Blur    // in the image at hand; nil: the kernel, or the grid, is to be taken
-	estimated   *kernelInfo      // of the image at hand; nil: the kernel was given
+	estimated   *record.Kernel   // of the image at hand; nil: the kernel was given
 }
 
 func (a *app) deblurCommand() *cobra.Command {
 	d := &deblurrer{app: a}
-	d.suffix = ".deblurred"
+	d.Suffix = ".deblurred"
 	d.reading.noise = true
 	c := a.restoringCommand(d, &cobra.Command{
 		Use:   "deblur IN... [--kernel FILE]",
@@ -47,7 +52,7 @@ func (a *app) deblurCommand() *cobra.Command {
 photograph, and one line says how far the estimate can be trusted. With a certified
 prior the iteration converges; -v prints the certificate.
 
-The default prior is ` + defaultPrior() + `, tv is total variation, and the others are
+The default prior is ` + networks.DefaultPrior() + `, tv is total variation, and the others are
 networks ('restore info' describes them).
 ` + embeddedNetworks() + `
 'restore man deblur' has more about kernels, boundaries and strength.`,
@@ -107,8 +112,8 @@ WebP or GIF image becomes a PNG.`),
 	})
 	all := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if d.written != "" && (len(args) != 1 || d.recursive) {
-			return usagef("--write-kernel %s: give one input; each has a kernel of its own", oneLine(d.written))
+		if d.written != "" && (len(args) != 1 || d.Recursive) {
+			return usagef("--write-kernel %s: give one input; each has a kernel of its own", message.OneLine(d.written))
 		}
 		return all(c, args)
 	}
@@ -153,13 +158,13 @@ func (d *deblurrer) checkOwn() (err error) {
 	if d.limit, err = kernelSizeOption(d.size); err != nil || d.written == "" {
 		return err
 	}
-	if d.written == standardStream || identity(d.written) == identity(d.output) {
-		return usagef("--write-kernel %s: give a file of its own", oneLine(d.written))
+	if d.written == message.StandardStream || plan.Identity(d.written) == plan.Identity(d.Output) {
+		return usagef("--write-kernel %s: give a file of its own", message.OneLine(d.written))
 	}
-	if d.save, err = d.app.kernelWriting("--write-kernel", d.written, d.force); err != nil {
+	if d.save, err = d.app.kernelWriting("--write-kernel", d.written, d.Force); err != nil {
 		return err
 	}
-	return refuseExisting(d.written, d.force || d.skipExisting)
+	return refuseExisting(d.written, d.Force || d.SkipExisting)
 }
 
 func (d *deblurrer) ownFiles() []string { return []string{d.kernelFile} }
@@ -202,7 +207,7 @@ func (d *deblurrer) prepareKernel(a *app) {
 	}
 	if dy, dx := d.blur.OffCentre(); d.centre && farOff(dy, d.blur.H, dx, d.blur.W) {
 		d.blur = d.blur.Centred()
-		a.remark(d.kernelFile, "its centre of mass, %.3g pixels below and %.3g right of the middle, was used as the centre, so that the result is not shifted; --kernel-center=false uses the middle", dy, dx)
+		a.Remark(d.kernelFile, "its centre of mass, %.3g pixels below and %.3g right of the middle, was used as the centre, so that the result is not shifted; --kernel-center=false uses the middle", dy, dx)
 	}
 }
 
@@ -214,7 +219,7 @@ func farOff(dy float64, h int, dx float64, w int) bool {
 
 // look checks the kernel against the photograph, or estimates the blur.
 func (d *deblurrer) look(ctx context.Context, img *restore.Planar) error {
-	few := append([]restore.Option{restore.Threads(d.threads)}, d.compression...)
+	few := append([]restore.Option{restore.Threads(d.Threads)}, d.compression...)
 	if d.sigma.given && d.sigma.value > 0 {
 		few = append(few, restore.Sigma(d.sigma.value))
 	}
@@ -228,7 +233,7 @@ func (d *deblurrer) look(ctx context.Context, img *restore.Planar) error {
 		return nil
 	}
 	doubts, err := restore.CheckKernel(ctx, img, d.blur, few...)
-	d.app.remarkDoubts(d.app.input, doubts)
+	d.app.remarkDoubts(d.app.Input, doubts)
 	return err
 }
 
@@ -249,11 +254,11 @@ func (d *deblurrer) estimate(ctx context.Context, img *restore.Planar, few []res
 	if t := b.Turn; t != nil {
 		// In a preview img is a part, and the user knows the whole.
 		t.X, t.Y = t.X+float64(d.preview.left), t.Y+float64(d.preview.top)
-		d.app.remark(d.app.input, "blur estimated: %s", t)
+		d.app.Remark(d.app.Input, "blur estimated: %s", t)
 	} else {
-		d.app.tellKernel(d.app.input, b.Kernel)
+		d.app.tellKernel(d.app.Input, b.Kernel)
 	}
-	d.found, d.blur, d.estimated = b, b.Grid.Typical(), blurInfo(b)
+	d.found, d.blur, d.estimated = b, b.Grid.Typical(), record.BlurOf(b)
 	return d.keep(ctx, b.Grid)
 }
 
@@ -264,8 +269,8 @@ func (d *deblurrer) estimateParts(ctx context.Context, img *restore.Planar, few 
 		return err
 	}
 	d.bar.Clear()
-	d.blur, d.estimated = common, kernelInfoOf(common, report)
-	d.app.tellKernel(d.app.input, report)
+	d.blur, d.estimated = common, record.KernelOf(common, report)
+	d.app.tellKernel(d.app.Input, report)
 	d.bar.Begin("estimating the blur of parts")
 	if d.grid, err = restore.EstimateGrid(ctx, img, common, d.cells.rows, d.cells.columns, few...); err != nil {
 		return err
@@ -286,7 +291,7 @@ func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...rest
 
 // memory is that of an iteration. Of a photograph with clipped samples there are also which, and room for one channel.
 func (d *deblurrer) memory(m *imagefile.Image) int64 {
-	bytes := memoryOfDeblurring(len(m.Pix), pnp.ByChannel(backend.Image(m.Channels, m.Height, m.Width)))
+	bytes := memory.OfDeblurring(len(m.Pix), pnp.ByChannel(backend.Image(m.Channels, m.Height, m.Width)))
 	if slices.Max(m.Pix) >= 1 {
 		bytes += 4 * int64(len(m.Pix)+m.Width*m.Height)
 	}
@@ -300,32 +305,29 @@ func (d *deblurrer) byParts() bool { return d.cells.rows*d.cells.columns > 1 }
 func (d *deblurrer) keep(ctx context.Context, g deblur.Grid) error {
 	if len(g.Kernels) > 1 {
 		d.estimated.Rows, d.estimated.Columns = g.Rows, g.Columns
-		d.app.remark(d.app.input, "the blur is removed with %d×%d estimated kernels, one for each part of the frame", g.Rows, g.Columns)
+		d.app.Remark(d.app.Input, "the blur is removed with %d×%d estimated kernels, one for each part of the frame", g.Rows, g.Columns)
 	}
 	if d.written == "" {
 		return nil
 	}
 	d.estimated.Written = d.written
-	_, _, err := d.app.writeKernels(ctx, g, d.written, d.save)
+	_, err := d.app.writeKernels(ctx, g, d.written, d.save)
 	return err
 }
 
-// noBlur is the kind of a kernel that is none.
-const noBlur = "none"
-
-func (d *deblurrer) describe(o *outcome) {
+func (d *deblurrer) describe(o *record.Outcome) {
 	o.Kernel, o.KernelEstimate, o.Boundary = d.kernelFile, d.estimated, d.boundary.value
 }
 
-func (d *deblurrer) achieved(o *outcome) string {
+func (d *deblurrer) achieved(o *record.Outcome) string {
 	if o.Unchanged {
 		return "no blur and hardly any noise found"
 	}
 	if e := d.estimated; e != nil {
-		if e.Kind == noBlur {
-			return "no blur found, " + noiseOf(o) + " removed"
+		if e.Kind == record.NoBlur {
+			return "no blur found, " + o.NoiseRemoved() + " removed"
 		}
-		return "estimated blur and " + noiseOf(o) + " removed"
+		return "estimated blur and " + o.NoiseRemoved() + " removed"
 	}
-	return "blur and " + noiseOf(o) + " removed"
+	return "blur and " + o.NoiseRemoved() + " removed"
 }

@@ -10,7 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/devices"
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/cameranoise"
 	"github.com/averaged/imaging/internal/degradation"
@@ -33,7 +37,7 @@ type degradeFlags struct {
 
 func (a *app) degradeCommand() *cobra.Command {
 	d := &degradeFlags{sigma: sigmaFlag{zero: true}}
-	d.suffix, d.rawResults = ".degraded", true
+	d.Suffix, d.RawResults = ".degraded", true
 	c := &cobra.Command{
 		Use:   "degrade IN... --kernel FILE (--sigma S | --camera) --seed N",
 		Short: "Blur an image and add noise, to make test data",
@@ -105,13 +109,13 @@ func (a *app) degrade(ctx context.Context, d *degradeFlags, args []string) error
 	case d.cells.given() && d.boundary.value != deblur.Unknown.String():
 		return usagef("--kernel-grid goes with --boundary unknown only")
 	}
-	if isRaw(d.output) && (!d.camera.on || d.camera.clean != "") {
-		return usagef("-o %s: a raw photograph is made by --camera, and without --clean (--iso 0 is without noise)", oneLine(d.output))
+	if plan.IsRaw(d.Output) && (!d.camera.on || d.camera.clean != "") {
+		return usagef("-o %s: a raw photograph is made by --camera, and without --clean (--iso 0 is without noise)", message.OneLine(d.Output))
 	}
 	if err := d.reading.check(); err != nil {
 		return err
 	}
-	if err := d.writing.check(d.output); err != nil {
+	if err := d.writing.check(d.Output); err != nil {
 		return err
 	}
 	tasks, err := d.plan(ctx, args)
@@ -121,19 +125,15 @@ func (a *app) degrade(ctx context.Context, d *degradeFlags, args []string) error
 	if err := d.protect(tasks, d.kernelFile); err != nil {
 		return err
 	}
-	cleanFiles, err := d.planClean(tasks)
+	cleanFiles, err := d.Clean(d.camera.clean, d.kernelFile, tasks)
+	if err != nil {
+		return usageError{err}
+	}
+	device, err := a.start(&d.computing, nil)
 	if err != nil {
 		return err
 	}
-	dev, err := d.open()
-	if err != nil {
-		return err
-	}
-	device := &failover{app: a, processor: d.openProcessor}
-	defer device.end()
-	if err := device.begin(dev); err != nil {
-		return err
-	}
+	defer device.End()
 	var kernels deblur.Grid
 	switch {
 	case d.cells.given():
@@ -146,24 +146,24 @@ func (a *app) degrade(ctx context.Context, d *degradeFlags, args []string) error
 	if err != nil {
 		return err
 	}
-	return a.batch(ctx, "degrade", tasks, func(ctx context.Context, index int, t task) (*outcome, string, error) {
+	return a.batch(ctx, "degrade", tasks, func(ctx context.Context, index int, t plan.Task) (*record.Outcome, string, error) {
 		return a.degradeOne(ctx, d, device, kernels, cleanFiles[index], index, t)
 	})
 }
 
-func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *failover, kernels deblur.Grid, cleanFile string, index int, t task) (*outcome, string, error) {
+func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *devices.Failover, kernels deblur.Grid, cleanFile string, index int, t plan.Task) (*record.Outcome, string, error) {
 	began := time.Now()
-	m, err := a.read(ctx, t.input, d.reading)
+	m, err := a.read(ctx, t.Input, d.reading)
 	if err != nil {
 		return nil, "", err
 	}
-	opt := d.writing.options(m, t.output, d.force)
+	opt := d.writing.options(m, t.Output, d.Force)
 	if opt.Depth == 0 {
 		// 8 bits would round away most of a noise of small sigma.
 		m.Depth = max(m.Depth, 16)
 	}
 	if err := imagefile.CheckWrite(m, opt); err != nil {
-		return nil, "", fileError{outputName(t.output), err}
+		return nil, "", fileError{message.OutputName(t.Output), err}
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, "", err
@@ -174,7 +174,7 @@ func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *failover,
 		}
 	}
 	if kernels.Kernels != nil {
-		err := device.on(func(dev backend.Device) error { return degradation.Blur(dev, m, kernels, boundaryOf(d.boundary)) })
+		err := device.On(func(dev backend.Device) error { return degradation.Blur(dev, m, kernels, boundaryOf(d.boundary)) })
 		if _, large := errors.AsType[degradation.KernelTooLarge](err); large {
 			err = fmt.Errorf("%w; use a smaller one, or --boundary circular, zero or reflect", err)
 		}
@@ -187,7 +187,7 @@ func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *failover,
 	}
 	seed := d.seed + uint64(index)
 	if d.sigma.value > 0 {
-		if err := device.on(func(dev backend.Device) error { return degradation.AddNoise(dev, m, seed, float32(d.sigma.value)) }); err != nil {
+		if err := device.On(func(dev backend.Device) error { return degradation.AddNoise(dev, m, seed, float32(d.sigma.value)) }); err != nil {
 			return nil, "", err
 		}
 	}
@@ -198,7 +198,7 @@ func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *failover,
 		for i, v := range m.Pix {
 			m.Pix[i] = min(max(v, 0), 1) // blur rounds
 		}
-		if isRaw(t.output) {
+		if plan.IsRaw(t.Output) {
 			return a.simulateRaw(ctx, d, m, c, seed, t)
 		}
 		if opt.DropAlpha {
@@ -227,13 +227,13 @@ func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *failover,
 			return nil, "", err
 		}
 	}
-	if err := a.write(ctx, t.output, m, opt); err != nil {
+	if err := a.write(ctx, t.Output, m, opt); err != nil {
 		return nil, "", err
 	}
-	o := &outcome{
+	o := &record.Outcome{
 		Width: m.Width, Height: m.Height, Channels: m.Channels,
-		Sigma: number(d.sigma.value), Kernel: d.kernelFile,
-		Seconds: number(time.Since(began).Seconds()),
+		Sigma: record.Number(d.sigma.value), Kernel: d.kernelFile,
+		Seconds: record.Number(time.Since(began).Seconds()),
 	}
 	var parts []string
 	if kernels.Kernels != nil {
@@ -245,13 +245,13 @@ func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *failover,
 		parts = append(parts, fmt.Sprintf("noise of sigma %.4g, seed %d", o.Sigma, seed))
 	}
 	if camera != nil {
-		o.Seed, o.Camera, o.Clean = &seed, cameraInfoOf(*camera), cleanFile
-		parts = append(parts, describeCamera(*camera)+fmt.Sprintf(", seed %d", seed))
+		o.Seed, o.Camera, o.Clean = &seed, record.CameraOf(*camera), cleanFile
+		parts = append(parts, o.Camera.String()+fmt.Sprintf(", seed %d", seed))
 	}
 	if len(compressions) > 0 {
-		o.JPEG = jpegInfosOf(compressions)
-		for _, j := range compressions {
-			parts = append(parts, describeJPEG(j))
+		o.JPEG = record.JPEGsOf(compressions)
+		for _, j := range o.JPEG {
+			parts = append(parts, j.String())
 		}
 	}
 	return o, strings.Join(append(parts, fmt.Sprintf("%d×%d", m.Width, m.Height)), ", "), nil

@@ -7,8 +7,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/memory"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
 )
@@ -22,7 +25,7 @@ type denoiser struct {
 
 func (a *app) denoiseCommand() *cobra.Command {
 	d := &denoiser{}
-	d.suffix, d.rawPhotos = ".denoised", true
+	d.Suffix, d.RawPhotos = ".denoised", true
 	return a.restoringCommand(d, &cobra.Command{
 		Use:   "denoise IN...",
 		Short: "Remove noise from images",
@@ -30,12 +33,12 @@ func (a *app) denoiseCommand() *cobra.Command {
 removes little from texture and more from shadows. --strength light removes less,
 strong more. An image without noise comes back as it is.
 
-The default method is ` + defaultMethod() + `. fast takes a fifth of the time, tv needs no training.
+The default method is ` + networks.DefaultMethod() + `. fast takes a fifth of the time, tv needs no training.
 ` + embeddedNetworks() + `
 'restore man denoise' has more about methods, files and metadata.`,
 		Annotations: manual.Story(`By default a small network looks at each image and says how much to remove in every
 square of 16 pixels. It also chooses the method: camera for noise that a camera has
-smoothed, ` + defaultMethod() + ` for other noise. An image without noise, such as a screenshot or
+smoothed, ` + networks.DefaultMethod() + ` for other noise. An image without noise, such as a screenshot or
 a drawing, is copied, unless another format, depth, quality or less metadata is asked
 for. --sigma S is for white noise of a known standard deviation, where 1 is white.
 
@@ -95,16 +98,16 @@ func (d *denoiser) solve(ctx context.Context, img *restore.Planar, opts ...resto
 	return restore.Denoise(ctx, img, opts...)
 }
 
-func (d *denoiser) memory(m *imagefile.Image) int64 { return memoryOfDenoising(m.Width * m.Height) }
+func (d *denoiser) memory(m *imagefile.Image) int64 { return memory.OfDenoising(m.Width * m.Height) }
 
 func (d *denoiser) removedBlur() deblur.Kernel { return deblur.Kernel{} }
 
-func (d *denoiser) achieved(o *outcome) string {
+func (d *denoiser) achieved(o *record.Outcome) string {
 	if o.Unchanged {
 		return "no noise found"
 	}
 	if o.Method == "" { // nothing but impulses was found
 		return "hot pixels, or salt and pepper, filled"
 	}
-	return noiseOf(o) + " removed"
+	return o.NoiseRemoved() + " removed"
 }

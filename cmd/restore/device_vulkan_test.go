@@ -3,8 +3,8 @@
 package main
 
 import (
+	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -12,27 +12,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/backend/vulkan"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/internal/quality"
 	"github.com/averaged/imaging/internal/vulkan/vulkantest"
 )
 
-// wantVulkan is set where a Vulkan device must be there, be it software: then its absence fails, and
-// nothing is skipped.
-const wantVulkan = "IMAGING_WANT_VULKAN"
-
-// needVulkan skips the test where there is no GPU with Vulkan and none is demanded. Software computes as
-// GPUs do, and takes long.
+// needVulkan skips the test where there is no GPU with Vulkan and none is demanded.
 func needVulkan(t *testing.T) []vulkan.GPU {
 	t.Helper()
 	all, err := vulkan.Devices()
-	switch {
-	case os.Getenv(wantVulkan) != "":
-		require.NoError(t, err)
-	case err != nil:
-		t.Skipf("no Vulkan here (bash .ci/vulkan tests it in software): %v", err)
-	case all[0].Kind == vulkan.Processor:
-		t.Skip("Vulkan is software here: bash .ci/vulkan tests it")
-	}
+	vulkantest.Need(t, err, err == nil && all[0].Kind == vulkan.Processor)
 	return all
 }
 
@@ -45,10 +34,11 @@ func TestVulkanInInfo(t *testing.T) {
 	text := succeeds(t, "info").stdout
 	for i, g := range all {
 		d := found[i].(map[string]any)
-		require.Equal(t, vulkanName(i), d["name"])
+		device := fmt.Sprintf("vulkan:%d", i)
+		require.Equal(t, device, d["name"])
 		require.Equal(t, g.Driver, d["driver"])
 		require.Equal(t, true, d["works"])
-		require.Contains(t, text, "device    "+vulkanName(i)+": "+oneLine(g.Name)+", ")
+		require.Contains(t, text, "device    "+device+": "+message.OneLine(g.Name)+", ")
 	}
 	require.Contains(t, text, "; its results are those of the processor\n")
 }
@@ -128,36 +118,6 @@ func TestVulkanInSoftwareIsNotTaken(t *testing.T) {
 	files, err := os.ReadDir(cache)
 	require.NoError(t, err)
 	require.Empty(t, files)
-}
-
-// The race is held once for a device, and who loses it is not taken.
-func TestRacesAreRemembered(t *testing.T) {
-	g := needVulkan(t)[0]
-	cache := t.TempDir()
-	for _, name := range []string{"XDG_CACHE_HOME", "HOME", "LocalAppData"} {
-		t.Setenv(name, cache)
-	}
-	a := &app{stderr: os.Stderr, quiet: true}
-	for _, wins := range []bool{true, false} {
-		writeRaces(a, map[string]raceResult{raceKey(g): {GPU: 1, CPU: 2, Wins: wins}})
-		dev := fasterThanProcessor(a, g, 1)
-		require.Equal(t, wins, dev != nil)
-		if dev != nil {
-			require.NoError(t, dev.Close())
-		}
-	}
-	require.NoError(t, os.WriteFile(racesFile(), []byte("no JSON"), 0o600))
-	require.Empty(t, readRaces())
-	require.NoError(t, os.RemoveAll(filepath.Dir(racesFile())))
-	dev := fasterThanProcessor(a, g, 1)
-	result, held := readRaces()[raceKey(g)]
-	require.True(t, held)
-	require.Equal(t, result.Wins, dev != nil)
-	require.Equal(t, result.GPU < result.CPU, result.Wins)
-	require.Positive(t, result.GPU)
-	if dev != nil {
-		require.NoError(t, dev.Close())
-	}
 }
 
 // A fault in any call of the driver ends in the processor's picture, and one line that says why.

@@ -13,6 +13,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/averaged/imaging/cmd/restore/internal/inventory"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
 	_ "github.com/averaged/imaging/weights/research" // the tests go through these networks, too
@@ -78,17 +81,11 @@ func requireEmbedded(t *testing.T, embedded []any, words string) {
 			require.Regexp(t, `^proven to be (nonexpansive|0\.\d+-averaged)$`, about["certificate"])
 		}
 		for _, part := range []string{
-			"weights   " + name + ": ", card.Checksum, card.Licence + "; " + card.Provenance.Data, thousands(f.Parameters()) + " parameters, for noise of ",
+			"weights   " + name + ": ", card.Checksum, card.Licence + "; " + card.Provenance.Data, message.Thousands(f.Parameters()) + " parameters, for noise of ",
 			about["certificate"].(string),
 		} {
 			require.Contains(t, words, part)
 		}
-	}
-}
-
-func TestThousands(t *testing.T) {
-	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 369280: "369,280", 1000007: "1,000,007"} {
-		require.Equal(t, want, thousands(n))
 	}
 }
 
@@ -175,12 +172,12 @@ func TestWithoutResearchWeights(t *testing.T) {
 
 	info, _, status := run("info")
 	require.Zero(t, status)
-	require.Contains(t, info, "missing   "+strings.Join(missing, ", ")+"\n          "+howToGetResearch+"\n")
-	require.NotContains(t, strings.ReplaceAll(info, howToGetResearch, ""), "BSDS500")
+	require.Contains(t, info, "missing   "+strings.Join(missing, ", ")+"\n          "+inventory.HowToGetResearch+"\n")
+	require.NotContains(t, strings.ReplaceAll(info, inventory.HowToGetResearch, ""), "BSDS500")
 	for _, name := range missing {
 		_, words, status := run("denoise", "--method", name, "--sigma", "0.05", "a.png")
 		require.Equal(t, exitUsage, status)
-		require.Equal(t, "restore: --method "+name+": not in this build; "+howToGetResearch+"; or use --method guided\n", words)
+		require.Equal(t, "restore: --method "+name+": not in this build; "+inventory.HowToGetResearch+"; or use --method guided\n", words)
 	}
 	_, words, status := run("denoise", "--method", "general", "--weights", file, "--sigma", "0.05", "a.png")
 	require.Equal(t, exitUsage, status)
@@ -230,7 +227,7 @@ func TestEvalOfEmbedded(t *testing.T) {
 
 	// The default of denoising and of deblurring.
 	save(t, "k.png", picture(1, 3, 5, 8, 0))
-	for args, method := range map[string]string{"": defaultMethod(), " --kernel k.png": defaultPrior()} {
+	for args, method := range map[string]string{"": networks.DefaultMethod(), " --kernel k.png": networks.DefaultPrior()} {
 		o := objects(t, succeeds(t, fields("eval holdout --sigma 0.1 --limit 1 --json"+args)...).stdout)
 		require.Equal(t, method, o[0]["method"])
 	}
@@ -238,18 +235,18 @@ func TestEvalOfEmbedded(t *testing.T) {
 
 // The help says what is the default, and which networks there are.
 func TestHelpNamesMethods(t *testing.T) {
-	networks := strings.Join(weights.Embedded(), ", ")
+	built := strings.Join(weights.Embedded(), ", ")
 	for command, part := range map[string]string{
-		"denoise": "The default method is " + defaultMethod() + ".",
-		"deblur":  "The default prior is " + defaultPrior() + ",",
-		"check":   "The default prior is " + defaultPrior() + ",",
-		"eval":    "The default is " + defaultMethod() + ", or with --kernel " + defaultPrior() + ".",
+		"denoise": "The default method is " + networks.DefaultMethod() + ".",
+		"deblur":  "The default prior is " + networks.DefaultPrior() + ",",
+		"check":   "The default prior is " + networks.DefaultPrior() + ",",
+		"eval":    "The default is " + networks.DefaultMethod() + ", or with --kernel " + networks.DefaultPrior() + ".",
 	} {
 		help := succeeds(t, command, "--help").stdout
 		require.Contains(t, help, part)
-		require.Contains(t, strings.Join(strings.Fields(help), " "), "Built in: "+networks+". ")
+		require.Contains(t, strings.Join(strings.Fields(help), " "), "Built in: "+built+". ")
 	}
-	for _, args := range [][]string{{"denoise", "--method", defaultMethod()}, {"deblur", "--prior", defaultPrior()}} {
+	for _, args := range [][]string{{"denoise", "--method", networks.DefaultMethod()}, {"deblur", "--prior", networks.DefaultPrior()}} {
 		help := strings.Join(strings.Fields(succeeds(t, args[0], "--help").stdout), " ")
 		require.Contains(t, help, fmt.Sprintf("(default %q)", args[2]))
 	}

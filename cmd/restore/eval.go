@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"image"
 	"slices"
 	"strings"
 	"time"
@@ -10,10 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/devices"
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/cmd/restore/internal/terminal"
-	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/evaluation"
+	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/restore"
 )
 
@@ -48,13 +51,13 @@ each method, and prints mean PSNR (peak 1) and SSIM, the PSNR before, and the me
 seconds. There is a row for each method and noise level; -v adds a row for each
 image.
 
-The default is ` + defaultMethod() + `, or with --kernel ` + defaultPrior() + `.
+The default is ` + networks.DefaultMethod() + `, or with --kernel ` + networks.DefaultPrior() + `.
 ` + embeddedNetworks() + `
 --kernel measures deblurring, --mask or --missing inpainting. 'restore man eval' has
 more.`,
 		Annotations: manual.Story(`--method names methods that need no weight file ('restore info' describes them);
 --weights names the files of others. Both can be several, and are compared on the same
-noise. For inpainting the default prior is ` + defaultInversePrior() + `.
+noise. For inpainting the default prior is ` + networks.DefaultInversePrior() + `.
 
 The noise of an image depends on --seed and on its place in the order of names: the
 first image has the seed N, the next N+1, and so on, as in 'restore degrade --seed'.
@@ -82,8 +85,8 @@ PSNR of each method, with a table, and the photographs on which it is lowest.`),
 	f.StringSliceVarP(&e.methods, "method", "m", nil, "measure these methods, `NAMES` separated by commas; 'restore info' lists them")
 	f.StringArrayVar(&e.weights, "weights", nil, "measure the network of a weight `FILE` (safetensors); can be repeated")
 	f.BoolVar(&e.blind, "blind", false, "let the noise level be estimated from each noisy image")
-	e.task = newChoice(evalDenoise, evalDeblur, evalInpaint)
-	f.Var(&e.task, "task", "what is measured: "+orList(e.task.words))
+	e.task = newChoice(evaluation.Denoise, evaluation.Deblur, evaluation.Inpaint)
+	f.Var(&e.task, "task", "what is measured: "+message.Or(e.task.words))
 	f.StringVarP(&e.kernelFile, "kernel", "k", "", "image `FILE` of a blur kernel: measure deblurring")
 	f.StringVar(&e.maskFile, "mask", "", "image `FILE` whose white pixels are missing: measure inpainting")
 	f.Var(&e.missing, "missing", "share of the pixels that are missing, such as 0.3 or 1/3: measure inpainting")
@@ -99,9 +102,7 @@ PSNR of each method, with a table, and the photographs on which it is lowest.`),
 	e.reading.bind(c)
 	completeMethod(c, "method", readyMethods())
 	completeChoice(c, "task", &e.task)
-	if err := c.MarkFlagFilename("weights", "safetensors"); err != nil {
-		panic(err) // the flag was not defined: a mistake in this program, found by any test
-	}
+	must(c.MarkFlagFilename("weights", "safetensors"))
 	c.RunE = func(c *cobra.Command, args []string) error { return a.eval(c, e, args[0]) }
 	return c
 }
@@ -192,7 +193,7 @@ func (e *evalFlags) contenders(c *cobra.Command, a *app, dev backend.Device) (li
 				return nil, nil, err
 			}
 		}
-		k.unnamed = k.unnamed && e.task.value == evalDenoise // what a default adds is for denoising
+		k.unnamed = k.unnamed && e.task.value == evaluation.Denoise // what a default adds is for denoising
 		if k.side, err = tileSide(e.tile); err != nil {
 			done()
 			return nil, nil, err
@@ -204,17 +205,17 @@ func (e *evalFlags) contenders(c *cobra.Command, a *app, dev backend.Device) (li
 		}
 		frees = append(frees, free)
 		k.options = chosen
-		if e.task.value != evalInpaint {
+		if e.task.value != evaluation.Inpaint {
 			k.options = append(k.options, restore.Adaptation(e.adapt))
 		}
 		if info := k.networkInfo(); info != nil {
-			k.label = oneLine(info.Name)
+			k.label = message.OneLine(info.Name)
 		}
 		labels[k.label]++
 	}
 	for _, k := range list {
 		if k.weights != "" && labels[k.label] > 1 {
-			k.label = name(k.weights)
+			k.label = message.FileName(k.weights)
 		}
 	}
 	return list, done, nil
@@ -236,24 +237,20 @@ func (a *app) eval(c *cobra.Command, e *evalFlags, folder string) error {
 	if err != nil {
 		return err
 	}
-	dev, err := e.open()
+	run := &comparison{app: a, flags: e, images: images, page: page}
+	run.device, err = a.start(&e.computing, func(dev backend.Device) (_ []restore.Option, done func(), err error) {
+		run.contenders, done, err = e.contenders(c, a, dev)
+		return nil, done, err
+	})
 	if err != nil {
 		return err
 	}
-	run := &comparison{app: a, flags: e, images: images, page: page}
-	run.device = &failover{app: a, processor: e.openProcessor, load: func(dev backend.Device) (_ []restore.Option, done func(), err error) {
-		run.contenders, done, err = e.contenders(c, a, dev)
-		return nil, done, err
-	}}
-	defer run.device.end()
-	if err := run.device.begin(dev); err != nil {
-		return err
-	}
-	if err := run.load(ctx); err != nil {
+	defer run.device.End()
+	if run.task, err = a.readTask(ctx, e); err != nil {
 		return err
 	}
 	if len(images) == 0 {
-		a.note("nothing to do: no image was found in %s", name(folder))
+		a.Note("nothing to do: no image was found in %s", message.FileName(folder))
 		return statusError(exitNothing)
 	}
 	if err := page.begin(run); err != nil {
@@ -263,23 +260,23 @@ func (a *app) eval(c *cobra.Command, e *evalFlags, folder string) error {
 }
 
 // evalImages lists the images of a folder; a file is a list of one.
-func (a *app) evalImages(ctx context.Context, folder string, limit int) ([]source, error) {
-	if folder == standardStream {
+func (a *app) evalImages(ctx context.Context, folder string, limit int) ([]plan.Source, error) {
+	if folder == message.StandardStream {
 		return nil, usagef("- (standard input) is not a folder of images; name one")
 	}
-	d := &destination{recursive: true}
-	list, err := d.sources(ctx, []string{folder}, true)
+	d := &plan.Destination{Recursive: true}
+	list, err := d.Sources(ctx, []string{folder}, true)
 	if err != nil {
 		return nil, err
 	}
-	if len(list) == 1 && list[0].path == folder && list[0].err != nil {
-		return nil, fileError{folder, list[0].err}
+	if len(list) == 1 && list[0].Path == folder && list[0].Err != nil {
+		return nil, fileError{folder, list[0].Err}
 	}
-	list = slices.DeleteFunc(list, func(s source) bool {
-		if s.unfit != "" {
-			a.remark(s.path, "skipped, it %s", s.unfit)
+	list = slices.DeleteFunc(list, func(s plan.Source) bool {
+		if s.Unfit != "" {
+			a.Remark(s.Path, "skipped, it %s", s.Unfit)
 		}
-		return s.unfit != ""
+		return s.Unfit != ""
 	})
 	if limit > 0 && len(list) > limit {
 		list = list[:limit]
@@ -291,11 +288,10 @@ func (a *app) evalImages(ctx context.Context, folder string, limit int) ([]sourc
 type comparison struct {
 	app        *app
 	flags      *evalFlags
-	device     *failover
-	kernel     *deblur.Kernel // of deblurring
-	mask       *image.Gray    // of inpainting with a mask
-	contenders []*contender   // on the device
-	images     []source
+	device     *devices.Failover
+	task       *evaluation.Task
+	contenders []*contender // on the device
+	images     []plan.Source
 	page       *evalPage
 
 	bar    *terminal.Bar
@@ -336,60 +332,78 @@ func (r *comparison) all(ctx context.Context, folder string) error {
 
 // one measures all methods on an image. Its error ends the run; that of an image is
 // printed.
-func (r *comparison) one(ctx context.Context, index int, s source, sigma float64, totals []evaluation.Total) error {
-	d, err := r.degrade(ctx, index, s, sigma)
+func (r *comparison) one(ctx context.Context, index int, s plan.Source, sigma float64, totals []evaluation.Total) error {
+	p, err := r.degrade(ctx, index, s, sigma)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil {
 		r.done += len(r.contenders)
-		return r.fail(s.path, nil, sigma, err)
+		return r.fail(s.Path, nil, sigma, err)
 	}
 	for i := range r.contenders {
-		out, result, err := r.measure(ctx, i, d, sigma)
+		result, err := r.measure(ctx, i, &p, sigma)
 		k := r.contenders[i]
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		r.done++
 		if err != nil {
-			if err := r.fail(s.path, k, sigma, err); err != nil {
+			if err := r.fail(s.Path, k, sigma, err); err != nil {
 				return err
 			}
 			continue
 		}
 		totals[i].Add(result)
-		if err := r.page.add(i, index, s.path, d, out.Pix, result); err != nil {
+		if err := r.page.add(i, index, p, result); err != nil {
 			return err
 		}
-		if err := r.imageRow(k, s.path, index, sigma, result); err != nil {
+		if err := r.imageRow(k, s.Path, index, sigma, result); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *comparison) seed(index int) uint64 { return r.flags.seed + uint64(index) }
+// degrade reads an image and degrades it.
+func (r *comparison) degrade(ctx context.Context, index int, s plan.Source, sigma float64) (p evaluation.Photograph, err error) {
+	if s.Err != nil {
+		return p, s.Err
+	}
+	clean, err := r.app.read(ctx, s.Path, r.flags.reading)
+	if err != nil {
+		return p, err
+	}
+	r.app.measureInRange(s.Path, clean)
+	err = r.device.On(func(dev backend.Device) (err error) {
+		p, err = r.task.Degrade(dev, clean, index, sigma)
+		return err
+	})
+	p.Name = message.FileName(s.Path)
+	return p, err
+}
 
 // measure restores an image with the method that has this number.
-func (r *comparison) measure(ctx context.Context, method int, d degraded, sigma float64) (out *restore.Planar, _ evaluation.Score, err error) {
+func (r *comparison) measure(ctx context.Context, method int, p *evaluation.Photograph, sigma float64) (evaluation.Score, error) {
+	var out *restore.Planar
 	began := time.Now()
-	err = r.device.run([]restore.Option{
-		restore.Progress(func(p backend.Progress) error {
-			r.bar.Show((float64(r.done)+p.Fraction)/float64(r.parts), 0)
+	err := r.device.Run([]restore.Option{
+		restore.Progress(func(at backend.Progress) error {
+			r.bar.Show((float64(r.done)+at.Fraction)/float64(r.parts), 0)
 			return ctx.Err()
 		}),
 	}, func(opts []restore.Option) (err error) {
-		out, err = r.restore(ctx, d, sigma, append(opts, r.contenders[method].options...))
+		out, _, err = asPlanar(r.task.Restore(ctx, *p, sigma, append(opts, r.contenders[method].options...)...))
 		return err
 	})
 	if err != nil {
-		return nil, evaluation.Score{}, err
+		return evaluation.Score{}, err
 	}
 	seconds := time.Since(began).Seconds()
-	result, err := evaluation.Measure(d.clean, d.given.Pix, out.Pix)
+	p.Restored = out.Pix
+	result, err := evaluation.Measure(p.Clean, p.Given.Pix, p.Restored)
 	result.Seconds = seconds
-	return out, result, err
+	return result, err
 }
 
 // fail tells that an image could not be measured; k is nil where that holds for every
@@ -397,12 +411,14 @@ func (r *comparison) measure(ctx context.Context, method int, d degraded, sigma 
 func (r *comparison) fail(path string, k *contender, sigma float64, err error) error {
 	r.failed++
 	r.bar.Clear()
-	text := r.app.failTask(task{input: path}, err)
+	text := r.app.failTask(plan.Task{Input: path}, err)
 	r.page.fail(text)
 	if !r.app.json {
 		return r.app.stdout.err
 	}
-	rec := evalRecord{Schema: schema, Command: "eval", Input: path, Sigma: number(sigma), Error: text}
-	rec.of(k)
+	rec := record.Eval{Schema: record.Schema, Command: "eval", Input: path, Sigma: record.Number(sigma), Error: text}
+	if k != nil {
+		rec.Method, rec.Network = k.method, k.networkInfo()
+	}
 	return r.app.printJSON(rec)
 }

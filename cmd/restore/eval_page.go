@@ -2,11 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"image"
 	"slices"
-	"strings"
 
+	"github.com/averaged/imaging/cmd/restore/internal/build"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
 	"github.com/averaged/imaging/cmd/restore/internal/reportpage"
 	"github.com/averaged/imaging/internal/evaluation"
 	"github.com/averaged/imaging/internal/findings"
@@ -23,13 +24,13 @@ type evalPage struct {
 }
 
 // newPage checks --html against all that eval reads; nil if there is none.
-func (e *evalFlags) newPage(folder string, images []source) (*evalPage, error) {
+func (e *evalFlags) newPage(folder string, images []plan.Source) (*evalPage, error) {
 	if e.html == "" {
 		return nil, nil
 	}
 	files := append([]string{folder}, e.files()...)
 	for _, s := range images {
-		files = append(files, s.path)
+		files = append(files, s.Path)
 	}
 	if err := checkReport("html", e.html, e.force, files); err != nil {
 		return nil, err
@@ -48,25 +49,25 @@ func (p *evalPage) begin(r *comparison) error {
 		labels = append(labels, k.label)
 	}
 	p.results = evaluation.NewResults(labels, len(r.flags.sigmas))
-	p.about = findings.Section{Title: "What was measured", Paragraphs: []string{r.taskInWords()}}
-	if r.kernel != nil {
-		k, err := reportpage.Kernel(*r.kernel)
+	p.about = findings.Section{Title: "What was measured", Paragraphs: []string{r.task.InWords(len(r.images), slices.Max(r.flags.sigmas) > 0)}}
+	if r.task.Kernel != nil {
+		k, err := reportpage.Kernel(*r.task.Kernel)
 		if err != nil {
 			return err
 		}
-		p.show("The kernel "+name(r.flags.kernelFile), k)
+		p.show("The kernel "+r.task.KernelFile, k)
 	}
-	if r.mask != nil {
-		m, err := maskPicture(r.mask)
+	if r.task.Mask != nil {
+		m, err := maskPicture(r.task.Mask)
 		if err != nil {
 			return err
 		}
-		p.show("The mask "+name(r.flags.maskFile)+": white pixels are missing", m)
+		p.show("The mask "+r.task.MaskFile+": white pixels are missing", m)
 	}
 	networks := findings.Table{Name: "networks", Caption: "The networks", Header: []string{"method", "network", "file", "licence", "checksum"}}
 	for _, k := range r.contenders {
 		if n := k.networkInfo(); n != nil {
-			networks.Rows = append(networks.Rows, []string{k.label, oneLine(n.Name), name(n.File), oneLine(n.Licence), oneLine(n.Checksum)})
+			networks.Rows = append(networks.Rows, []string{k.label, message.OneLine(n.Name), message.FileName(n.File), message.OneLine(n.Licence), message.OneLine(n.Checksum)})
 		}
 	}
 	if len(networks.Rows) > 0 {
@@ -88,32 +89,6 @@ func maskPicture(m *image.Gray) (htmlreport.Picture, error) {
 	return htmlreport.Windows(size.X, size.Y, evaluation.LargestShown)[0].Draw(pix, 1, size.Y, size.X, 1)
 }
 
-// taskInWords says how images were degraded and measured.
-func (r *comparison) taskInWords() string {
-	f := r.flags
-	var b strings.Builder
-	switch f.task.value {
-	case evalDeblur:
-		fmt.Fprintf(&b, "Deblurring, with each method as the prior: blurred circularly with the kernel %s, then with Gaussian noise. Images: %d.", name(f.kernelFile), len(r.images))
-	case evalInpaint:
-		which := "those that are white in " + name(f.maskFile)
-		if r.mask == nil {
-			which = decimal(100*float64(f.missing)) + " % of them, drawn by the seed of the image"
-		}
-		fmt.Fprintf(&b, "Inpainting, with each method as the prior: pixels are missing, %s. They are black in what was given, and all pixels count. Images: %d.", which, len(r.images))
-	default:
-		fmt.Fprintf(&b, "Denoising: Gaussian noise was added. Images: %d.", len(r.images))
-	}
-	fmt.Fprintf(&b, " The seed of the first image is %d, that of the next %d, and so on.", f.seed, f.seed+1)
-	switch {
-	case f.blind:
-		b.WriteString(" The methods estimated the noise level.")
-	case slices.Max(f.sigmas) > 0:
-		b.WriteString(" The methods were told the noise level.")
-	}
-	return b.String() + " PSNR has the peak 1, and nothing is clipped."
-}
-
 // level begins what is measured at a noise level.
 func (p *evalPage) level(sigma float64) {
 	if p != nil {
@@ -122,11 +97,11 @@ func (p *evalPage) level(sigma float64) {
 }
 
 // add takes what a contender made of an image.
-func (p *evalPage) add(contender, index int, path string, d degraded, restored []float32, s evaluation.Score) error {
+func (p *evalPage) add(contender, index int, photo evaluation.Photograph, s evaluation.Score) error {
 	if p == nil {
 		return nil
 	}
-	return p.results.Add(contender, index, evaluation.Photograph{Name: name(path), Clean: d.clean, Given: d.given, Restored: restored}, s)
+	return p.results.Add(contender, index, photo, s)
 }
 
 // fail takes what went wrong with an image.
@@ -142,7 +117,7 @@ func (p *evalPage) write(ctx context.Context, a *app, ended error) error {
 		return ended
 	}
 	page := &findings.Page{
-		Title: "restore eval: " + p.run.flags.task.value, Command: commandLine(a.args), Program: "restore " + thisBuild().Version,
+		Title: "restore eval: " + p.run.flags.task.value, Command: commandLine(a.args), Program: "restore " + build.This().Version,
 		Sections: p.results.Sections(p.about),
 	}
 	return a.writeReport(ctx, p.path, p.force, page.Write, ended)

@@ -5,60 +5,22 @@ import (
 	"path/filepath"
 	"unicode/utf8"
 
+	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/internal/evaluation"
 )
 
-// evalRecord is a JSON object of eval: about an image, which Input names, or the means
-// over Images of them.
-type evalRecord struct {
-	Schema  int          `json:"schema"`
-	Command string       `json:"command"`
-	Input   string       `json:"input,omitempty"`
-	Images  int          `json:"images,omitempty"`
-	Method  string       `json:"method,omitempty"`
-	Network *networkInfo `json:"network,omitempty"`
-	// Task is that of inpainting; deblurring has a kernel.
-	Task     string `json:"task,omitempty"`
-	Kernel   string `json:"kernel,omitempty"`
-	Boundary string `json:"boundary,omitempty"`
-	Mask     string `json:"mask,omitempty"`
-	Missing  number `json:"missing,omitempty"` // share of the pixels, without a mask
-	Sigma    number `json:"sigma"`
-	// Blind: the method was not told sigma.
-	Blind bool `json:"blind"`
-	// Seed is that of the image, and of the first one in means.
-	Seed *uint64 `json:"seed,omitempty"`
-	// Error says what went wrong; nothing below is set then.
-	Error string `json:"error,omitempty"`
-	*evalScore
-}
-
-type evalScore struct {
-	Noisy   number `json:"psnr_noisy"`
-	PSNR    number `json:"psnr"`
-	SSIM    number `json:"ssim"` // null below 11×11
-	Seconds number `json:"seconds"`
-}
-
-// of says which method the object is about.
-func (e *evalRecord) of(k *contender) {
-	if k != nil {
-		e.Method, e.Network = k.method, k.networkInfo()
-	}
-}
-
-func (r *comparison) record(k *contender, seed uint64, sigma float64, s evaluation.Score) evalRecord {
-	rec := evalRecord{
-		Schema: schema, Command: "eval", Sigma: number(sigma), Blind: r.flags.blind, Seed: &seed, Kernel: r.flags.kernelFile,
-		evalScore: &evalScore{number(s.Noisy), number(s.PSNR), number(s.SSIM), number(s.Seconds)},
+func (r *comparison) record(k *contender, seed uint64, sigma float64, s evaluation.Score) record.Eval {
+	rec := record.Eval{
+		Schema: record.Schema, Command: "eval", Method: k.method, Network: k.networkInfo(), Sigma: record.Number(sigma), Blind: r.flags.blind, Seed: &seed, Kernel: r.flags.kernelFile,
+		EvalScore: record.EvalScoreOf(s),
 	}
 	switch r.flags.task.value {
-	case evalDeblur:
+	case evaluation.Deblur:
 		rec.Boundary = "circular"
-	case evalInpaint:
-		rec.Task, rec.Mask, rec.Missing = evalInpaint, r.flags.maskFile, number(r.flags.missing)
+	case evaluation.Inpaint:
+		rec.Task, rec.Mask, rec.Missing = evaluation.Inpaint, r.flags.maskFile, record.Number(r.flags.missing)
 	}
-	rec.of(k)
 	return rec
 }
 
@@ -84,11 +46,11 @@ func (r *comparison) imageRow(k *contender, path string, index int, sigma float6
 	switch {
 	case r.app.json:
 		r.bar.Clear()
-		rec := r.record(k, r.seed(index), sigma, s)
+		rec := r.record(k, r.task.SeedOf(index), sigma, s)
 		rec.Input = path
 		return r.app.printJSON(rec)
-	case r.app.verbose:
-		r.row(k, sigma, s, oneLine(filepath.Base(path)))
+	case r.app.Verbose:
+		r.row(k, sigma, s, message.OneLine(filepath.Base(path)))
 	}
 	return r.app.stdout.err
 }
@@ -102,7 +64,7 @@ func (r *comparison) meanRow(k *contender, sigma float64, t *evaluation.Total) e
 		return r.app.printJSON(rec)
 	}
 	what := fmt.Sprint(t.Images)
-	if r.app.verbose {
+	if r.app.Verbose {
 		what = "mean of " + what
 	}
 	r.row(k, sigma, t.Mean(), what)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/networks"
 )
 
 // TestEvalOfInpaintingAgreesWithItsParts: it is degrade, inpaint and compare in one.
@@ -76,13 +77,13 @@ func TestEvalDefaultsOfTasks(t *testing.T) {
 	save(t, "a.png", picture(1, 14, 16, 8, 0))
 	succeeds(t, fields("kernel gaussian --std 1 -o k.pfm -q")...)
 	for args, want := range map[string]string{
-		"--sigma 0.1":                                 defaultMethod(),
-		"--sigma 0.1 --task denoise":                  defaultMethod(),
-		"--sigma 0.1 --kernel k.pfm":                  defaultPrior(),
-		"--sigma 0.1 --task deblur --kernel k.pfm":    defaultPrior(),
-		"--missing 0.2":                               defaultInversePrior(),
-		"--task inpaint --missing 0.2 --sigma 0.05":   defaultInversePrior(),
-		"--missing 0.2 --sigma 0.05 --blind --tile 8": defaultInversePrior(),
+		"--sigma 0.1":                                 networks.DefaultMethod(),
+		"--sigma 0.1 --task denoise":                  networks.DefaultMethod(),
+		"--sigma 0.1 --kernel k.pfm":                  networks.DefaultPrior(),
+		"--sigma 0.1 --task deblur --kernel k.pfm":    networks.DefaultPrior(),
+		"--missing 0.2":                               networks.DefaultInversePrior(),
+		"--task inpaint --missing 0.2 --sigma 0.05":   networks.DefaultInversePrior(),
+		"--missing 0.2 --sigma 0.05 --blind --tile 8": networks.DefaultInversePrior(),
 	} {
 		o := objects(t, succeeds(t, append(fields("eval a.png --json"), fields(args)...)...).stdout)
 		require.Equal(t, want, o[0]["method"], args)

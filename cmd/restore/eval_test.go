@@ -12,10 +12,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/weights"
-	"github.com/stretchr/testify/require"
 )
 
 // holdout makes a folder of small images, of which one lies deeper.

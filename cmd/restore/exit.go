@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
-	"unicode/utf8"
 
+	"github.com/averaged/imaging/cmd/restore/internal/devices"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/weights"
@@ -51,12 +51,13 @@ func (e fileError) Unwrap() error { return e.err }
 func status(ctx context.Context, err error) int {
 	var code statusError
 	var usage usageError
+	var device devices.Unavailable
 	switch {
 	case err == nil:
 		return exitDone
 	case errors.As(err, &code):
 		return int(code)
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.As(err, &device):
 		return exitUsage
 	case ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
 		return exitInterrupted
@@ -107,7 +108,7 @@ func describe(path string, err error) string {
 	if errors.Is(err, imagefile.ErrAlpha) {
 		text += " with --alpha drop"
 	}
-	return name(path) + ": " + text
+	return message.FileName(path) + ": " + text
 }
 
 // plain takes the names of packages out of an error's text: a person at a
@@ -118,42 +119,4 @@ func plain(text string) string {
 		text = strings.ReplaceAll(text, ": "+p+": ", ": ")
 	}
 	return text
-}
-
-// name is how a file is called in messages.
-func name(path string) string {
-	if path == standardStream {
-		return "standard input"
-	}
-	if strings.TrimSpace(path) == "" {
-		return strconv.Quote(path)
-	}
-	return oneLine(path)
-}
-
-// oneLine makes control characters, and bytes that are no text, visible, so that no file name or foreign
-// error text can break a line or move the terminal's cursor.
-func oneLine(s string) string {
-	clean := utf8.ValidString(s)
-	for _, r := range s {
-		clean = clean && strconv.IsPrint(r)
-	}
-	if clean {
-		return s
-	}
-	var b strings.Builder
-	for len(s) > 0 {
-		r, n := utf8.DecodeRuneInString(s)
-		switch {
-		case r == utf8.RuneError && n == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[0])
-		case strconv.IsPrint(r):
-			b.WriteRune(r)
-		default:
-			q := strconv.QuoteRune(r)
-			b.WriteString(q[1 : len(q)-1])
-		}
-		s = s[n:]
-	}
-	return b.String()
 }

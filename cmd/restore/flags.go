@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/restore"
 )
 
@@ -35,17 +36,10 @@ func (c *choice) Type() string {
 
 func (c *choice) Set(s string) error {
 	if !slices.Contains(c.words, s) {
-		return fmt.Errorf("%swant %s", didYouMean(s, c.words), orList(c.words))
+		return fmt.Errorf("%swant %s", message.DidYouMean(s, c.words), message.Or(c.words))
 	}
 	c.value = s
 	return nil
-}
-
-func orList(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
 // checkNames refuses empty names of files, which a shell makes of variables that
@@ -62,8 +56,13 @@ func checkNames(c *cobra.Command) error {
 // completeChoice lets the shell complete a flag's words.
 func completeChoice(c *cobra.Command, flag string, value *choice) {
 	complete := cobra.FixedCompletions(value.words, cobra.ShellCompDirectiveNoFileComp)
-	if err := c.RegisterFlagCompletionFunc(flag, complete); err != nil {
-		panic(err) // the flag was not defined: a mistake in this program, found by any test
+	must(c.RegisterFlagCompletionFunc(flag, complete))
+}
+
+// must takes the error of a flag that was not defined: a mistake in this program, found by any test.
+func must(err error) {
+	if err != nil {
+		panic(err)
 	}
 }
 

@@ -61,13 +61,13 @@ func (a *app) remarkRange(input string, r *floatRange, opt imagefile.WriteOption
 	if !writesFloat(opt) {
 		end = "and the result keeps that scale; write .tif or .pfm to have it scaled back"
 	}
-	a.remark(input, "its samples run from %.4g to %.4g and are scaled to 0 to 1: noise levels are shares of that range, %s", r.low, r.high, end)
+	a.Remark(input, "its samples run from %.4g to %.4g and are scaled to 0 to 1: noise levels are shares of that range, %s", r.low, r.high, end)
 }
 
 // measureInRange scales an image that is only measured, as a result would be, and says so.
 func (a *app) measureInRange(input string, m *imagefile.Image) {
 	if r := floatRangeOf(m); r != nil {
 		m.Pix = r.scaled
-		a.remark(input, "its samples run from %.4g to %.4g and are scaled to 0 to 1: noise levels are shares of that range", r.low, r.high)
+		a.Remark(input, "its samples run from %.4g to %.4g and are scaled to 0 to 1: noise levels are shares of that range", r.low, r.high)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/internal/imagefile"
 )
 
@@ -90,7 +91,7 @@ func TestHostileFiles(t *testing.T) {
 			{"check", "--prior", "tv", name},
 			{"denoise", "--method", "tv", "k.png", "--reference", name, "-o", "out.png", "--sigma", "0.1"},
 		} {
-			fails(t, exitFailed, []string{oneLine(name) + ": "}, args...)
+			fails(t, exitFailed, []string{message.OneLine(name) + ": "}, args...)
 			require.NoFileExists(t, "out.png", "%v", args)
 		}
 		// The same bytes from standard input.
@@ -165,9 +166,7 @@ func TestUnwritable(t *testing.T) {
 	}
 }
 
-func TestMessagesAreOneLine(t *testing.T) {
-	require.Equal(t, `a\nb\x1b[31m\u202e`, oneLine("a\nb\x1b[31m\u202e"))
-	require.Equal(t, "größe 15×15 ‖K‖", oneLine("größe 15×15 ‖K‖"))
+func TestMessagesNameNoPackage(t *testing.T) {
 	require.Equal(t, "blur: shapes do not fit", plain("deblur: blur: backend: shapes do not fit"))
 }
 

@@ -7,7 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/restore"
 )
 
@@ -22,7 +24,7 @@ type inpainter struct {
 
 func (a *app) inpaintCommand() *cobra.Command {
 	p := &inpainter{}
-	p.suffix = ".inpainted"
+	p.Suffix = ".inpainted"
 	return a.restoringCommand(p, &cobra.Command{
 		Use:   "inpaint IN... --mask FILE",
 		Short: "Fill missing pixels: scratches, writing, dust",
@@ -32,7 +34,7 @@ the input work too, and so do strokes that are erased from a copy. The pixels to
 keep stay as they are, to the bit, unless --sigma says they are noisy.
 Edges and shading are continued; textures and objects are not invented.
 
-The default prior is ` + defaultInversePrior() + `; 'restore info' describes the others. With a
+The default prior is ` + networks.DefaultInversePrior() + `; 'restore info' describes the others. With a
 certified prior the iteration converges.
 
 'restore man inpaint' has more about masks, noise and blur.`,
@@ -64,7 +66,7 @@ func (p *inpainter) bindOwn(c *cobra.Command) {
 	c.Flags().StringVarP(&p.maskFile, "mask", "m", "", "image `FILE` that is white where pixels are to be filled (required)")
 	c.Flags().BoolVar(&p.invert, "mask-invert", false, "fill the pixels that are black in the mask, not the white ones")
 	p.bind(c, selectPrior, "the relative change of an iteration (default 5e-5; with a guide 1e-4)")
-	p.defaultTo(c, defaultInversePrior())
+	p.defaultTo(c, networks.DefaultInversePrior())
 	p.bindKernel(c, "image `FILE` of a blur to remove too")
 	bindBoundary(c, &p.boundary, "with --kernel: what lies beyond the frame")
 	p.sigma = sigmaFlag{given: true, zero: true, auto: true}
@@ -110,24 +112,26 @@ func (p *inpainter) solve(ctx context.Context, img *restore.Planar, opts ...rest
 	return restore.Inpaint(ctx, img, p.mask, opts...)
 }
 
-func (p *inpainter) describe(o *outcome) {
+func (p *inpainter) describe(o *record.Outcome) {
 	o.Mask = p.maskFile
 	if o.Kernel = p.kernelFile; o.Kernel != "" {
 		o.Boundary = p.boundary.value
 	}
 }
 
-func (p *inpainter) achieved(o *outcome) string { return "missing pixels filled" + alsoRemoved(o) }
+func (p *inpainter) achieved(o *record.Outcome) string {
+	return "missing pixels filled" + alsoRemoved(o)
+}
 
 // alsoRemoved is what was removed besides.
-func alsoRemoved(o *outcome) string {
+func alsoRemoved(o *record.Outcome) string {
 	switch blurred, noisy := o.Kernel != "", o.Sigma > 0; {
 	case blurred && noisy:
-		return ", blur and " + noiseOf(o) + " removed"
+		return ", blur and " + o.NoiseRemoved() + " removed"
 	case blurred:
 		return ", blur removed"
 	case noisy:
-		return ", " + noiseOf(o) + " removed"
+		return ", " + o.NoiseRemoved() + " removed"
 	}
 	return ""
 }

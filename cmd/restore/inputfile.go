@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/cmd/restore/internal/terminal"
 	"github.com/averaged/imaging/internal/openfile"
 )
@@ -22,7 +23,7 @@ type fileKind struct {
 func readInput[T any](ctx context.Context, a *app, path string, kind *fileKind, read func(io.Reader) (T, error)) (file T, err error) {
 	source := a.stdin
 	switch {
-	case path != standardStream:
+	case path != message.StandardStream:
 		f, err := openfile.Open(ctx, path, os.O_RDONLY)
 		if err != nil {
 			return file, fileError{path, err}

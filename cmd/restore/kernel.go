@@ -3,27 +3,11 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
-	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/kernelimage"
 )
-
-// kernelRecord is the JSON object of kernel.
-type kernelRecord struct {
-	Schema  int    `json:"schema"`
-	Command string `json:"command"`
-	Shape   string `json:"shape"`
-	Output  string `json:"output"`
-	Width   int    `json:"width"`
-	Height  int    `json:"height"`
-	// Rows and Columns are those of a sheet.
-	Rows    int `json:"rows,omitempty"`
-	Columns int `json:"columns,omitempty"`
-	// Input and Estimate are those of a kernel that was estimated.
-	Input    string      `json:"input,omitempty"`
-	Estimate *kernelInfo `json:"estimate,omitempty"`
-	Notes    []string    `json:"notes,omitempty"`
-	Exact    names       `json:"names_base64,omitempty"`
-}
 
 func (a *app) kernelCommand() *cobra.Command {
 	c := &cobra.Command{
@@ -41,7 +25,7 @@ largest weight is white; .pfm holds the exact weights, which sum to 1.
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("kernel: unknown shape %q; %sthere is: motion, gaussian, disk, box, shake, turn, estimate", oneLine(args[0]), didYouMean(args[0], commandNames(c)))
+				return usagef("kernel: unknown shape %q; %sthere is: motion, gaussian, disk, box, shake, turn, estimate", message.OneLine(args[0]), message.DidYouMean(args[0], commandNames(c)))
 			}
 			return usagef("kernel needs a shape: motion, gaussian, disk, box, shake or turn; or estimate")
 		},
@@ -119,32 +103,24 @@ func (a *app) writeKernel(c *cobra.Command, shape string, k deblur.Kernel, outpu
 	if err != nil {
 		return err
 	}
-	if err := a.writeKernelFile(c.Context(), k, output, opt); err != nil {
+	m, err := kernelimage.Of(k, opt.Format)
+	if err != nil {
+		return err
+	}
+	if err := a.write(c.Context(), output, m, opt); err != nil {
 		return err
 	}
 	switch {
 	case a.json:
-		return a.printJSON(kernelRecord{
-			Schema: schema, Command: "kernel", Shape: shape, Output: output, Width: k.W, Height: k.H,
-			Exact: exactNames("output", output),
+		return a.printJSON(record.KernelFile{
+			Schema: record.Schema, Command: "kernel", Shape: shape, Output: output, Width: k.W, Height: k.H,
+			Exact: record.ExactNames("output", output),
 		})
-	case a.quiet:
-	case output == standardStream:
-		a.note("%s kernel, %d×%d", shape, k.W, k.H)
+	case a.Quiet:
+	case output == message.StandardStream:
+		a.Note("%s kernel, %d×%d", shape, k.W, k.H)
 	default:
-		a.result("%s: %s kernel, %d×%d", oneLine(output), shape, k.W, k.H)
+		a.result("%s: %s kernel, %d×%d", message.OneLine(output), shape, k.W, k.H)
 	}
 	return nil
-}
-
-// kernelImage is the kernel as an image file holds it.
-func kernelImage(k deblur.Kernel, f imagefile.Format) (*imagefile.Image, error) {
-	if f == imagefile.PFM {
-		return &imagefile.Image{Width: k.W, Height: k.H, Channels: 1, Pix: k.Weights, Depth: 32, Format: f}, nil
-	}
-	grey, err := k.Image()
-	if err != nil {
-		return nil, err
-	}
-	return imagefile.FromImage(grey)
 }

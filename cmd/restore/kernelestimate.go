@@ -9,60 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/kernelimage"
 	"github.com/averaged/imaging/restore"
 )
-
-// kernelInfo is what is said of a kernel that was estimated.
-type kernelInfo struct {
-	Kind   string `json:"kind"` // shake, motion, disk, gaussian, turn or none
-	Length number `json:"length,omitempty"`
-	Angle  number `json:"angle,omitempty"`
-	Radius number `json:"radius,omitempty"`
-	Std    number `json:"std,omitempty"`
-	Width  int    `json:"width"`
-	Height int    `json:"height"`
-	// Trust is good, fair or doubtful; it follows from the agreement of parts of the photograph.
-	Trust     string   `json:"trust"`
-	Agreement number   `json:"agreement,omitempty"`
-	Parts     []number `json:"parts,omitempty"`
-	Varies    bool     `json:"varies"`
-	Variation number   `json:"variation"`         // 0: none seen
-	Spreads   []number `json:"spreads,omitempty"` // of the two parts that differ most, in pixels
-	// Point is what the camera turned about: column and row. Angle is then by how much, in degrees.
-	Point []number `json:"point,omitempty"`
-	// Rows and Columns are those of kernels that were estimated for parts of the frame.
-	Rows    int    `json:"rows,omitempty"`
-	Columns int    `json:"columns,omitempty"`
-	Written string `json:"written,omitempty"` // the file of --write-kernel
-}
-
-func kernelInfoOf(k deblur.Kernel, r *restore.KernelReport) *kernelInfo {
-	info := &kernelInfo{
-		Kind: r.Kind, Length: number(r.Length), Angle: number(r.Angle), Radius: number(r.Radius), Std: number(r.Std),
-		Width: k.W, Height: k.H, Trust: r.Trust, Agreement: number(r.Agreement), Varies: r.Varies, Variation: number(r.Variation),
-	}
-	if r.Variation > 0 {
-		info.Spreads = []number{number(r.Spreads[0]), number(r.Spreads[1])}
-	}
-	for _, p := range r.Parts {
-		info.Parts = append(info.Parts, number(p))
-	}
-	return info
-}
-
-// blurInfo is what is said of a blur. The trust of a turn is fair: parts of the photograph are not compared.
-func blurInfo(b *restore.Blur) *kernelInfo {
-	k, t := b.Grid.Typical(), b.Turn
-	if t == nil {
-		return kernelInfoOf(k, b.Kernel)
-	}
-	return &kernelInfo{
-		Kind: "turn", Angle: number(t.Degrees), Point: []number{number(t.X), number(t.Y)},
-		Width: k.W, Height: k.H, Trust: "fair", Varies: true, Rows: b.Grid.Rows, Columns: b.Grid.Columns,
-	}
-}
 
 // bindKernelSize is the flag that limits an estimated kernel.
 func bindKernelSize(c *cobra.Command, size *int) {
@@ -83,7 +37,7 @@ func kernelSizeOption(size int) (restore.Option, error) {
 
 // tellKernel says what was found, in a line, and what is doubtful of it.
 func (a *app) tellKernel(input string, r *restore.KernelReport) {
-	a.remark(input, "kernel estimated: %s", r)
+	a.Remark(input, "kernel estimated: %s", r)
 	a.remarkDoubts(input, r.Doubts)
 }
 
@@ -142,26 +96,26 @@ writes a sheet of kernels, and prints the --kernel-grid for it. 'restore deblur'
 			}
 			bar.Clear()
 			a.remarkDoubts(args[0], b.Doubts())
-			w, h, err := a.writeKernels(c.Context(), b.Grid, output, opt)
+			written, err := a.writeKernels(c.Context(), b.Grid, output, opt)
 			if err != nil {
 				return err
 			}
-			found := fmt.Sprintf("%s, %d×%d", b, w, h)
-			info := blurInfo(b)
+			found := fmt.Sprintf("%s, %d×%d", b, written.Width, written.Height)
+			info := record.BlurOf(b)
 			if b.Turn != nil {
 				found = fmt.Sprintf("%s, for --kernel-grid %dx%d", b, info.Rows, info.Columns)
 			}
 			switch {
 			case a.json:
-				return a.printJSON(kernelRecord{
-					Schema: schema, Command: "kernel", Shape: "estimate", Output: output, Width: w, Height: h, Rows: info.Rows, Columns: info.Columns,
-					Input: args[0], Estimate: info, Notes: a.notes, Exact: exactNames("output", output, "input", args[0]),
+				return a.printJSON(record.KernelFile{
+					Schema: record.Schema, Command: "kernel", Shape: "estimate", Output: output, Width: written.Width, Height: written.Height, Rows: info.Rows, Columns: info.Columns,
+					Input: args[0], Estimate: info, Notes: a.Notes, Exact: record.ExactNames("output", output, "input", args[0]),
 				})
-			case a.quiet:
-			case output == standardStream:
-				a.note("%s", found)
+			case a.Quiet:
+			case output == message.StandardStream:
+				a.Note("%s", found)
 			default:
-				a.result("%s: %s", oneLine(output), found)
+				a.result("%s: %s", message.OneLine(output), found)
 			}
 			return nil
 		},
@@ -180,18 +134,18 @@ func (a *app) kernelWriting(flag, output string, force bool) (imagefile.WriteOpt
 	if err := a.refuseTerminal(output); err != nil {
 		return opt, err
 	}
-	if output == standardStream {
+	if output == message.StandardStream {
 		return opt, nil
 	}
-	if isFolder(output) {
-		return opt, usagef("%s %s: it is a folder; a file name is needed", flag, oneLine(output))
+	if plan.IsFolder(output) {
+		return opt, usagef("%s %s: it is a folder; a file name is needed", flag, message.OneLine(output))
 	}
-	format, err := outputFormat(flag, output, opt.Format)
+	format, err := plan.OutputFormat(flag, output, opt.Format)
 	if err != nil {
-		return opt, err
+		return opt, usageError{err}
 	}
 	if format == imagefile.JPEG || format == imagefile.BMP {
-		return opt, usagef("%s %s: %s has 8 bits, too few for a kernel; use .png, .tif or .pfm", flag, oneLine(output), format)
+		return opt, usagef("%s %s: %s has 8 bits, too few for a kernel; use .png, .tif or .pfm", flag, message.OneLine(output), format)
 	}
 	opt.Format = format
 	return opt, nil
@@ -205,23 +159,15 @@ func refuseExisting(output string, force bool) error {
 	return nil
 }
 
-// writeKernels writes one kernel, or a sheet of many, and returns the width and height of the image.
-func (a *app) writeKernels(ctx context.Context, g deblur.Grid, output string, opt imagefile.WriteOptions) (w, h int, err error) {
+// writeKernels writes one kernel, or a sheet of many, and returns the image.
+func (a *app) writeKernels(ctx context.Context, g deblur.Grid, output string, opt imagefile.WriteOptions) (m *imagefile.Image, err error) {
 	if len(g.Kernels) > 1 {
-		sheet, err := a.writeSheet(ctx, g, output, opt)
-		if err != nil {
-			return 0, 0, err
-		}
-		return sheet.Width, sheet.Height, nil
+		m, err = kernelimage.Sheet(g, opt.Format)
+	} else {
+		m, err = kernelimage.Of(g.Kernels[0], opt.Format)
 	}
-	k := g.Kernels[0]
-	return k.W, k.H, a.writeKernelFile(ctx, k, output, opt)
-}
-
-func (a *app) writeKernelFile(ctx context.Context, k deblur.Kernel, output string, opt imagefile.WriteOptions) error {
-	m, err := kernelImage(k, opt.Format)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return a.write(ctx, output, m, opt)
+	return m, a.write(ctx, output, m, opt)
 }

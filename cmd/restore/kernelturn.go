@@ -1,13 +1,14 @@
 package main
 
 import (
-	"context"
 	"math"
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
-	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/kernelimage"
 )
 
 // kernelTurn is the command for the sheet of kernels of a camera that turned.
@@ -54,21 +55,24 @@ func (a *app) kernelTurn() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			sheet, err := a.writeSheet(c.Context(), g, output, opt)
+			sheet, err := kernelimage.Sheet(g, opt.Format)
 			if err != nil {
+				return err
+			}
+			if err := a.write(c.Context(), output, sheet, opt); err != nil {
 				return err
 			}
 			switch {
 			case a.json:
-				return a.printJSON(kernelRecord{
-					Schema: schema, Command: "kernel", Shape: "turn", Output: output, Width: sheet.Width, Height: sheet.Height,
-					Rows: g.Rows, Columns: g.Columns, Exact: exactNames("output", output),
+				return a.printJSON(record.KernelFile{
+					Schema: record.Schema, Command: "kernel", Shape: "turn", Output: output, Width: sheet.Width, Height: sheet.Height,
+					Rows: g.Rows, Columns: g.Columns, Exact: record.ExactNames("output", output),
 				})
-			case a.quiet:
-			case output == standardStream:
-				a.note("sheet of a turn, for --kernel-grid %dx%d", g.Rows, g.Columns)
+			case a.Quiet:
+			case output == message.StandardStream:
+				a.Note("sheet of a turn, for --kernel-grid %dx%d", g.Rows, g.Columns)
 			default:
-				a.result("%s: sheet of a turn, for --kernel-grid %dx%d", oneLine(output), g.Rows, g.Columns)
+				a.result("%s: sheet of a turn, for --kernel-grid %dx%d", message.OneLine(output), g.Rows, g.Columns)
 			}
 			return nil
 		},
@@ -81,17 +85,4 @@ func (a *app) kernelTurn() *cobra.Command {
 	c.Flags().StringVarP(&output, "output", "o", "", "`FILE` to write: .png, .tif, .pgm or .pfm; - for a PNG on standard output (required)")
 	c.Flags().BoolVar(&force, "force", false, "overwrite the file if it exists")
 	return c
-}
-
-// writeSheet writes a grid's kernels as one image, and returns it.
-func (a *app) writeSheet(ctx context.Context, g deblur.Grid, output string, opt imagefile.WriteOptions) (*imagefile.Image, error) {
-	pix, h, w, err := g.Sheet()
-	if err != nil {
-		return nil, err
-	}
-	sheet := &imagefile.Image{Width: w, Height: h, Channels: 1, Pix: pix, Depth: 16, Format: opt.Format}
-	if opt.Format == imagefile.PFM {
-		sheet.Depth = 32
-	}
-	return sheet, a.write(ctx, output, sheet, opt)
 }

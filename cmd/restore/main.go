@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/averaged/imaging/cmd/restore/internal/memory"
 )
 
 func main() {
@@ -19,7 +21,7 @@ func main() {
 // context that ends with the first interrupt. From then on the signals have
 // their usual effect: a second one kills.
 func processContext() context.Context {
-	collectAt(eagerly)
+	memory.Collect(memory.Eagerly)
 	// Without this a closed pipe kills the process; with it the write fails, and
 	// run ends in an orderly way.
 	signal.Ignore(syscall.SIGPIPE)

@@ -9,7 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/cmd/restore/internal/build"
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/internal/imagefile/atomicfile"
 )
 
@@ -35,7 +37,7 @@ finds them.`,
 				return err
 			}
 			if len(args) > 0 {
-				return usagef("man: -o writes the pages of all commands; leave %s out", oneLine(strings.Join(args, " ")))
+				return usagef("man: -o writes the pages of all commands; leave %s out", message.OneLine(strings.Join(args, " ")))
 			}
 			return a.writeManPages(c.Context(), about, output, force)
 		},
@@ -52,10 +54,7 @@ func (a *app) writeManPages(ctx context.Context, c *cobra.Command, folder string
 	}
 	path := filepath.Join(folder, manual.Name(c)+".1")
 	page := manPage(c)
-	err := atomicfile.Write(ctx, path, force, func(w io.Writer) error {
-		_, err := io.WriteString(w, page)
-		return err
-	})
+	err := atomicfile.WriteBytes(ctx, path, force, []byte(page))
 	if err != nil {
 		return fileError{path, err}
 	}
@@ -69,6 +68,6 @@ func (a *app) writeManPages(ctx context.Context, c *cobra.Command, folder string
 
 // manPage is the page of a command of this program.
 func manPage(c *cobra.Command) string {
-	b := thisBuild()
+	b := build.This()
 	return manual.Page(c, b.Version, b.CommitDate)
 }

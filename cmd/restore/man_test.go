@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 )
 
 // The manual has a page for every command, and each tells every flag in the words of help.
@@ -79,7 +81,7 @@ func TestManualIsComplete(t *testing.T) {
 			every(sub)
 		}
 	}
-	every((&app{stdin: strings.NewReader(""), stdout: &resultStream{w: io.Discard}, stderr: io.Discard}).rootCommand())
+	every((&app{Printer: message.Printer{Stderr: io.Discard}, stdin: strings.NewReader(""), stdout: &resultStream{w: io.Discard}}).rootCommand())
 	require.Empty(t, pages, "pages of nothing")
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/internal/imagefile"
 )
 
@@ -20,7 +21,7 @@ type original struct {
 // up to a byte for each pixel, as most JPEG files do: the computation takes some fifty times that.
 func (a *app) readOriginal(ctx context.Context, path string, r reading) (*imagefile.Image, *original, error) {
 	o := &original{path: path}
-	if path != standardStream {
+	if path != message.StandardStream {
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 			o.state = info
 		} // else reading says what is wrong
@@ -85,7 +86,7 @@ func (a *app) writeUnchanged(ctx context.Context, path string, m *imagefile.Imag
 		}
 		anew = "for the bytes of the input are not at hand"
 	}
-	a.warn(a.input, m)
+	a.warn(a.Input, m)
 	if imagefile.Strippable(m, opt) {
 		if from := o.open(); from != nil {
 			defer from.Close() // as above
@@ -96,13 +97,13 @@ func (a *app) writeUnchanged(ctx context.Context, path string, m *imagefile.Imag
 }
 
 func (a *app) writeCopy(ctx context.Context, path string, from io.Reader, overwrite bool) (err error) {
-	if path == standardStream {
+	if path == message.StandardStream {
 		_, err = io.Copy(a.stdout, from)
 	} else if err = makeFolder(path); err == nil {
 		err = imagefile.WriteCopy(ctx, path, from, overwrite)
 	}
 	if err != nil {
-		return fileError{outputName(path), err}
+		return fileError{message.OutputName(path), err}
 	}
 	return nil
 }

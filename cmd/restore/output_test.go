@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/networks"
 )
 
 // denoising is a quick run of denoise.
@@ -30,7 +31,7 @@ func TestOutputStandsBesideTheInput(t *testing.T) {
 	save(t, "in/c.d.tif", picture(1, 12, 14, 16, 0.05))
 	r := succeeds(t, denoising("in/a.png", "in/b.JPEG", "in/c.d.tif")...)
 	require.Equal(t, []string{"in/a.denoised.png", "in/a.png", "in/b.JPEG", "in/b.denoised.JPEG", "in/c.d.denoised.tif", "in/c.d.tif"}, files(t))
-	require.Contains(t, r.stdout, filepath.Join("in", "a.denoised.png")+": noise of sigma 0.05 removed by "+defaultMethod()+", ")
+	require.Contains(t, r.stdout, filepath.Join("in", "a.denoised.png")+": noise of sigma 0.05 removed by "+networks.DefaultMethod()+", ")
 	require.Equal(t, 3, strings.Count(r.stdout, "\n"))
 	require.Equal(t, imagefile.JPEG, load(t, "in/b.denoised.JPEG").Format)
 }
@@ -228,7 +229,7 @@ func TestStandardStreams(t *testing.T) {
 	m, err := imagefile.Decode(t.Context(), strings.NewReader(r.stdout), imagefile.ReadOptions{})
 	require.NoError(t, err)
 	require.Equal(t, [4]int{14, 12, 3, 16}, [4]int{m.Width, m.Height, m.Channels, m.Depth})
-	require.Contains(t, r.stderr, "standard input -> standard output: noise of sigma 0.05 removed by "+defaultMethod())
+	require.Contains(t, r.stderr, "standard input -> standard output: noise of sigma 0.05 removed by "+networks.DefaultMethod())
 	require.Empty(t, files(t))
 
 	r = restoringFrom(t, bytes.NewReader(file.Bytes()), denoising("-", "-o", "x.tif")...)

@@ -14,6 +14,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/memory"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
 	"github.com/averaged/imaging/cmd/restore/internal/terminal"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/internal/imageplanes"
@@ -60,7 +63,7 @@ func (a *app) read(ctx context.Context, path string, r reading) (*imagefile.Imag
 // warn notes what reading an image could not keep.
 func (a *app) warn(path string, m *imagefile.Image) {
 	for _, w := range m.Warnings {
-		a.remark(path, "%s", w)
+		a.Remark(path, "%s", w)
 	}
 }
 
@@ -75,7 +78,7 @@ func (a *app) readFrom(ctx context.Context, stdin io.Reader, path string, r read
 	switch {
 	case ctx.Err() != nil:
 		err = ctx.Err()
-	case path != standardStream:
+	case path != message.StandardStream:
 		m, err = imagefile.Read(ctx, path, opt)
 	case terminal.Is(a.stdin):
 		err = errors.New("is a terminal; pipe an image into it, or name a file")
@@ -99,7 +102,7 @@ func (a *app) readFrom(ctx context.Context, stdin io.Reader, path string, r read
 	if err := m.CheckMagnitude(); err != nil {
 		return nil, fileError{path, err}
 	}
-	collectAfterReading(m.Width * m.Height)
+	memory.AfterReading(m.Width * m.Height)
 	return m, nil
 }
 
@@ -147,7 +150,7 @@ func orNumbers(n []int) string {
 	for i, v := range n {
 		words[i] = fmt.Sprint(v)
 	}
-	return orList(words)
+	return message.Or(words)
 }
 
 // options are those for writing m to path.
@@ -159,8 +162,8 @@ func (w *writing) options(m *imagefile.Image, path string, overwrite bool) image
 	if opt.Format = m.Format; !opt.Format.CanWrite() {
 		opt.Format = imagefile.PNG
 	}
-	if path != standardStream {
-		if f, err := outputFormat("-o", path, opt.Format); err == nil {
+	if path != message.StandardStream {
+		if f, err := plan.OutputFormat("-o", path, opt.Format); err == nil {
 			opt.Format = f
 		} // else writing says what is wrong
 	}
@@ -171,7 +174,7 @@ func (w *writing) options(m *imagefile.Image, path string, overwrite bool) image
 // person would see its bytes, or JSON would be mixed with them.
 func (a *app) refuseTerminal(output string) error {
 	switch {
-	case output != standardStream:
+	case output != message.StandardStream:
 		return nil
 	case terminal.Is(a.stdout.w):
 		return usagef("standard output is a terminal, which cannot show an image; write -o FILE, or redirect it")
@@ -187,18 +190,18 @@ func (a *app) write(ctx context.Context, path string, m *imagefile.Image, opt im
 	for _, loss := range imagefile.Losses(m, opt) {
 		text := fmt.Sprintf("not kept in %s: %s", opt.Format, loss)
 		if slices.Contains(colour, loss) {
-			a.remark(a.input, "%s", text)
+			a.Remark(a.Input, "%s", text)
 			continue
 		}
-		a.detail("%s: %s", outputName(path), text)
-		a.notes = append(a.notes, text)
+		a.Detail("%s: %s", message.OutputName(path), text)
+		a.Notes = append(a.Notes, text)
 	}
 	if c := m.JPEG; c != nil && opt.Format == imagefile.JPEG && opt.Quality == 0 {
-		a.detail("%s: JPEG with the quantisation tables of its input, %s", outputName(path), codingName(c))
+		a.Detail("%s: JPEG with the quantisation tables of its input, %s", message.OutputName(path), codingName(c))
 	}
-	if path == standardStream {
+	if path == message.StandardStream {
 		if err := imagefile.Encode(ctx, a.stdout, m, opt); err != nil {
-			return fileError{outputName(path), err}
+			return fileError{message.OutputName(path), err}
 		}
 		return nil
 	}
@@ -225,11 +228,4 @@ func codingName(c *imagefile.JPEGCoding) string {
 		text += ", chroma at full resolution (" + before + " before)"
 	}
 	return text
-}
-
-func outputName(path string) string {
-	if path == standardStream {
-		return "standard output"
-	}
-	return oneLine(path)
 }

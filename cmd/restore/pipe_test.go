@@ -57,7 +57,7 @@ func TestPipesAreReadAndWritten(t *testing.T) {
 	succeeds(t, denoising("in.png", "-o", "out.png", "--force")...)
 	require.NoError(t, <-written)
 	b := <-read
-	m, err := imagefile.DecodeAt(bytes.NewReader(b), int64(len(b)), imagefile.ReadOptions{})
+	m, err := imagefile.DecodeAt(context.Background(), bytes.NewReader(b), int64(len(b)), imagefile.ReadOptions{})
 	require.NoError(t, err)
 	require.Equal(t, 24, m.Width)
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
 )
@@ -63,7 +65,7 @@ func (b *batchFlags) checkPreview() error {
 	case b.reference != "":
 		return usagef("--preview and --reference: the reference is compared with a whole result; leave out one of them")
 	}
-	b.suffix, b.extension = ".preview", imagefile.PNG.Extension()
+	b.Suffix, b.Extension = ".preview", imagefile.PNG.Extension()
 	return nil
 }
 
@@ -72,19 +74,19 @@ func (b *batchFlags) checkPreview() error {
 const previewMargin = 48
 
 // previewOne does one task of --preview.
-func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore.Option) (*outcome, string, error) {
+func (a *app) previewOne(ctx context.Context, r restorer, t plan.Task, opts []restore.Option) (*record.Outcome, string, error) {
 	b, seconds := r.shared(), stopwatch()
-	m, err := a.read(ctx, t.input, b.reading)
+	m, err := a.read(ctx, t.Input, b.reading)
 	if err != nil {
 		return nil, "", err
 	}
 	p := &b.preview
 	if p.x+p.width > m.Width || p.y+p.height > m.Height {
-		return nil, "", fileError{t.input, fmt.Errorf("has %d×%d pixels, and --preview %v is not inside; X+W may be %d and Y+H %d at most", m.Width, m.Height, p, m.Width, m.Height)}
+		return nil, "", fileError{t.Input, fmt.Errorf("has %d×%d pixels, and --preview %v is not inside; X+W may be %d and Y+H %d at most", m.Width, m.Height, p, m.Width, m.Height)}
 	}
 	if scale := floatRangeOf(m); scale != nil {
 		m.Pix = scale.scaled
-		a.remarkRange(t.input, scale, imagefile.WriteOptions{Format: imagefile.PNG})
+		a.remarkRange(t.Input, scale, imagefile.WriteOptions{Format: imagefile.PNG})
 	}
 	opts = append(slices.Clone(opts), r.ofFile(m)...)
 	noise, err := b.noiseOfWholeOn(ctx, r, m, opts)
@@ -111,20 +113,20 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 	}
 	panels := []imagefile.Image{panel(m.Pix)}
 	labels := []string{"before"}
-	bar := a.newProgress(t.input)
+	bar := a.newProgress(t.Input)
 	defer bar.Clear()
 	bar.Show(0, 0)
 	b.bar = bar
 	if err := r.look(ctx, planarOf(&whole)); err != nil {
 		return nil, "", err
 	}
-	var o *outcome
+	var o *record.Outcome
 	for i, s := range strengths {
 		img := planarOf(&whole)
 		img.Pix = slices.Clone(whole.Pix)
 		var out *restore.Planar
 		var report *restore.Report
-		err := b.failover.run(append(slices.Clip(opts), restore.Strength(s)), func(opts []restore.Option) (err error) {
+		err := b.failover.Run(append(slices.Clip(opts), restore.Strength(s)), func(opts []restore.Option) (err error) {
 			out, report, err = asPlanar(r.solve(ctx, img, append([]restore.Option{
 				restore.Progress(func(at backend.Progress) error {
 					bar.Show((float64(i)+at.Fraction)/float64(len(strengths)), at.Residual)
@@ -140,24 +142,24 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 		labels = append(labels, strengthName(s))
 		if o == nil {
 			if report.Network.Adaptation > 0 {
-				a.remark(t.input, "here the strength follows the detail of this part; in the whole image it follows the whole (--adapt=false: neither)")
+				a.Remark(t.Input, "here the strength follows the detail of this part; in the whole image it follows the whole (--adapt=false: neither)")
 			}
-			o = outcomeOf(&panels[i+1], report)
+			o = record.Of(&panels[i+1], report)
 			if !o.Unchanged {
 				o.Network = b.networkInfo()
 			}
 			r.describe(o)
-			a.remarkRun(t.input, report)
+			a.remarkRun(t.Input, report)
 		}
 	}
 	bar.Clear()
 	side := sideBySide(panels)
-	opt := b.writing.options(side, t.output, b.force)
-	if err := a.write(ctx, t.output, side, opt); err != nil {
+	opt := b.writing.options(side, t.Output, b.Force)
+	if err := a.write(ctx, t.Output, side, opt); err != nil {
 		return nil, "", err
 	}
 	o.Seconds = seconds()
-	return o, fmt.Sprintf("preview of %v, from left to right: %s; %s", p, strings.Join(labels, ", "), summary(r.achieved(o), o)), nil
+	return o, fmt.Sprintf("preview of %v, from left to right: %s; %s", p, strings.Join(labels, ", "), o.Summary(r.achieved(o))), nil
 }
 
 // previewGap is the width of the white stripe between the pictures of a preview.

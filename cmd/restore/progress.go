@@ -3,15 +3,16 @@ package main
 import (
 	"time"
 
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/cmd/restore/internal/terminal"
 )
 
 // newProgress returns the bar for an input, or nil, which shows nothing.
 func (a *app) newProgress(label string) *terminal.Bar {
-	if a.quiet || a.progress.value == "never" || a.progress.value == "auto" && !terminal.Is(a.stderr) {
+	if a.Quiet || a.progress.value == "never" || a.progress.value == "auto" && !terminal.Is(a.Stderr) {
 		return nil
 	}
-	return terminal.NewBar(a.stderr, a.position+name(label))
+	return terminal.NewBar(a.Stderr, a.position+message.FileName(label))
 }
 
 // patience is after how long whileLong says something.
@@ -29,7 +30,7 @@ func (a *app) whileLong(what string) (done func()) {
 		select {
 		case <-ended:
 		case <-time.After(patience):
-			a.note("%s", what)
+			a.Note("%s", what)
 		}
 	}()
 	return func() {

@@ -3,50 +3,26 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"math"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/memory"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/internal/imagefile/atomicfile"
 	"github.com/averaged/imaging/raw"
 	"github.com/averaged/imaging/restore"
 )
 
-// rawExtension is that of raw photographs.
-const rawExtension = ".dng"
-
-// isRaw tells whether a file has the name of a raw photograph.
-func isRaw(path string) bool { return strings.EqualFold(filepath.Ext(path), rawExtension) }
-
-// rawInfo is what --json says of a raw photograph.
-type rawInfo struct {
-	Version string `json:"dng_version"`
-	// Pattern is the colours of the filters at the first two pixels of the first two rows; "" of LinearRaw.
-	Pattern string `json:"pattern,omitempty"`
-	Bits    int    `json:"bits"`
-	// Noise is the variance of red, green and blue, or of each sample, gain·x + offset for light x from 0 to 1.
-	Noise []rawNoise `json:"noise"`
-	// Claimed: the noise could not be measured, and is what the camera claims.
-	Claimed   bool `json:"noise_claimed,omitempty"`
-	HotPixels int  `json:"hot_pixels,omitempty"`
-}
-
-type rawNoise struct {
-	Gain   number `json:"gain"`
-	Offset number `json:"offset"`
-}
-
 // checkRawFlags refuses flags that are about developed pictures where an input is a raw photograph, and a strength of
 // 0 where one is not.
-func (b *batchFlags) checkRawFlags(tasks []task) error {
-	found := slices.ContainsFunc(tasks, func(t task) bool { return t.raw })
-	others := slices.ContainsFunc(tasks, func(t task) bool { return !t.raw })
+func (b *batchFlags) checkRawFlags(tasks []plan.Task) error {
+	found := slices.ContainsFunc(tasks, func(t plan.Task) bool { return t.Raw })
+	others := slices.ContainsFunc(tasks, func(t plan.Task) bool { return !t.Raw })
 	switch {
 	case b.strength.factor == 0 && others:
 		return usagef("--strength 0 leaves a raw photograph (.dng) as it is; for other pictures want a number above 0")
@@ -92,21 +68,21 @@ func decodeRaw(f *os.File, r reading) (*raw.File, error) {
 }
 
 // restoreRaw does one task with a raw photograph: read, denoise, write.
-func (a *app) restoreRaw(ctx context.Context, r restorer, t task, opts []restore.Option) (*outcome, string, error) {
+func (a *app) restoreRaw(ctx context.Context, r restorer, t plan.Task, opts []restore.Option) (*record.Outcome, string, error) {
 	b, seconds := r.shared(), stopwatch()
-	photo, file, err := a.openRaw(t.input, b.reading)
+	photo, file, err := a.openRaw(t.Input, b.reading)
 	if err != nil {
 		return nil, "", err
 	}
 	defer file.Close() // nothing is written to it
 	img := photo.Image()
 	pixels := img.Width * img.Height
-	collectAfterReading(pixels)
-	collectAbove(pixels, memoryOfDenoisingRaw(pixels))
+	memory.AfterReading(pixels)
+	memory.Limit(pixels, memory.OfDenoisingRaw(pixels))
 	if a.page != nil {
 		m, err := developed(photo, file, img)
 		if err != nil {
-			return nil, "", fileError{t.input, err}
+			return nil, "", fileError{t.Input, err}
 		}
 		if err := a.page.Before(planarOf(m), m); err != nil {
 			return nil, "", err
@@ -115,10 +91,10 @@ func (a *app) restoreRaw(ctx context.Context, r restorer, t task, opts []restore
 	out, report := img, &restore.Report{Unchanged: true, Averagedness: 1, Certified: true, Raw: &restore.RawReport{}}
 	if b.strength.factor > 0 {
 		img.Pix = nil // they would take memory beside all else
-		bar := a.newProgress(t.input)
+		bar := a.newProgress(t.Input)
 		defer bar.Clear()
 		bar.Show(0, 0)
-		err = b.failover.on(func(dev backend.Device) (err error) {
+		err = b.failover.On(func(dev backend.Device) (err error) {
 			out, report, err = restore.DenoiseRawFile(ctx, photo, append(slices.Clip(opts), b.ofRaw(img), restore.Device(dev), restore.Progress(func(p backend.Progress) error {
 				bar.Show(p.Fraction, p.Residual)
 				return ctx.Err()
@@ -133,15 +109,8 @@ func (a *app) restoreRaw(ctx context.Context, r restorer, t task, opts []restore
 	if err := a.writeRaw(ctx, b, t, photo, file, out); err != nil {
 		return nil, "", err
 	}
-	o := outcomeOf(&imagefile.Image{Width: img.Width, Height: img.Height, Channels: 3}, report)
-	o.Raw = &rawInfo{Version: photo.Version(), Bits: photo.Bits(), Claimed: report.Raw.Claimed, HotPixels: report.Raw.HotPixels}
-	if img.Mosaic {
-		o.Raw.Pattern = img.Pattern.String()
-	}
-	for _, n := range report.Raw.Noise {
-		o.Raw.Noise = append(o.Raw.Noise, rawNoise{number(n.Gain), number(n.Offset)})
-	}
-	o.Sigma, o.Estimated = number(rawSigma(report.Raw.Noise)), len(report.Raw.Noise) > 0 && !report.Raw.Claimed
+	o := record.Of(&imagefile.Image{Width: img.Width, Height: img.Height, Channels: 3}, report)
+	o.SetRaw(photo, img, report.Raw)
 	if !o.Unchanged {
 		o.Network = b.networkInfoFor(report.Method)
 	}
@@ -149,72 +118,39 @@ func (a *app) restoreRaw(ctx context.Context, r restorer, t task, opts []restore
 	if a.page != nil {
 		m, err := developed(photo, file, out)
 		if err != nil {
-			return nil, "", fileError{t.input, err}
+			return nil, "", fileError{t.Input, err}
 		}
 		if err := a.page.After(m, r.removedBlur(), report); err != nil {
 			return nil, "", err
 		}
 	}
 	if report.Raw.Claimed {
-		a.remark(t.input, "the noise could not be measured; it is taken to be what the camera claims")
+		a.Remark(t.Input, "the noise could not be measured; it is taken to be what the camera claims")
 	}
-	return o, summaryOfRaw(o, b.strength.factor == 0), nil
-}
-
-// middleGrey is the light of which the noise is named.
-const middleGrey = 0.18
-
-// rawSigma is the standard deviation of the noise of green, or of the middle sample, at middle grey.
-func rawSigma(noise []raw.Noise) float64 {
-	if len(noise) == 0 {
-		return 0
-	}
-	return math.Sqrt(noise[len(noise)/2].At(middleGrey))
-}
-
-// summaryOfRaw is the outcome of a raw photograph in a line for people.
-func summaryOfRaw(o *outcome, zero bool) string {
-	switch {
-	case zero:
-		return fmt.Sprintf("strength 0: the raw image as it is, %.1f s", o.Seconds)
-	case o.Unchanged:
-		return fmt.Sprintf("no noise found, the raw image as it is, %.1f s", o.Seconds)
-	}
-	text := fmt.Sprintf("noise of sigma %.4g at middle grey removed from the raw image by %s, %.1f s", o.Sigma, o.Method, o.Seconds)
-	if n := o.Raw.HotPixels; n > 0 {
-		text += fmt.Sprintf("; %s filled", count(n, "hot pixel"))
-	}
-	if o.Network == nil {
-		return text
-	}
-	text += "; " + claim(o.Certificate, true) + " where the noise is white"
-	if o.Guide != nil {
-		text += ", for the radii frozen for this photograph"
-	}
-	return text
+	return o, o.RawSummary(b.strength.factor == 0), nil
 }
 
 // writeRaw writes a raw photograph with another image, or, if the result has the name of a picture, its plain development.
-func (a *app) writeRaw(ctx context.Context, b *batchFlags, t task, photo *raw.File, file *os.File, img *raw.Image) error {
-	if t.output != standardStream && !isRaw(t.output) {
+func (a *app) writeRaw(ctx context.Context, b *batchFlags, t plan.Task, photo *raw.File, file *os.File, img *raw.Image) error {
+	if t.Output != message.StandardStream && !plan.IsRaw(t.Output) {
 		m, err := developed(photo, file, img)
 		if err != nil {
-			return fileError{t.input, err}
+			return fileError{t.Input, err}
 		}
 		for _, w := range m.Warnings {
-			a.remark(t.input, "%s", w)
+			a.Remark(t.Input, "%s", w)
 		}
-		return a.write(ctx, t.output, m, b.writing.options(m, t.output, b.force))
+		return a.write(ctx, t.Output, m, b.writing.options(m, t.Output, b.Force))
 	}
 	write := func(w io.Writer) error { return photo.Write(w, img) }
 	var err error
-	if t.output == standardStream {
+	if t.Output == message.StandardStream {
 		err = write(a.stdout)
-	} else if err = makeFolder(t.output); err == nil {
-		err = atomicfile.Write(ctx, t.output, b.force, write)
+	} else if err = makeFolder(t.Output); err == nil {
+		err = atomicfile.Write(ctx, t.Output, b.Force, write)
 	}
 	if err != nil {
-		return fileError{outputName(t.output), err}
+		return fileError{message.OutputName(t.Output), err}
 	}
 	return nil
 }
@@ -231,23 +167,4 @@ func developed(photo *raw.File, file *os.File, img *raw.Image) (*imagefile.Image
 	}
 	m := &imagefile.Image{Width: img.Width, Height: img.Height, Channels: channels, Depth: 8, SourceDepth: 8, Format: imagefile.PNG, Pix: pix}
 	return m, imagefile.TakeMetadata(m, file, info.Size())
-}
-
-// factsOfRaw lists what is known of a raw photograph.
-func factsOfRaw(r *rawInfo, say func(name, format string, args ...any)) {
-	kind := "LinearRaw"
-	if r.Pattern != "" {
-		kind = "mosaic " + r.Pattern
-	}
-	say("Raw image", "DNG %s, %s, %d bits", r.Version, kind, r.Bits)
-	for i, n := range r.Noise {
-		of := fmt.Sprintf("sample %d", i+1)
-		if len(r.Noise) == 3 {
-			of = []string{"red", "green", "blue"}[i]
-		}
-		say("Variance of the noise of "+of+" for light x", "%.3g·x + %.3g", float64(n.Gain), float64(n.Offset))
-	}
-	if r.HotPixels > 0 {
-		say("Hot and dead pixels", "%d filled", r.HotPixels)
-	}
 }

@@ -8,39 +8,42 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/cmd/restore/internal/build"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/cmd/restore/internal/reportpage"
 	"github.com/averaged/imaging/internal/htmlreport"
 	"github.com/averaged/imaging/internal/imagefile/atomicfile"
 )
 
 // newPage checks --report against all that the command reads and writes; nil if there is none.
-func (b *batchFlags) newPage(a *app, c *cobra.Command, tasks []task, files []string) (*reportpage.Page, error) {
+func (b *batchFlags) newPage(a *app, c *cobra.Command, tasks []plan.Task, files []string) (*reportpage.Page, error) {
 	if b.report == "" {
 		return nil, nil
 	}
-	head := htmlreport.Page{Title: "restore " + c.Name(), Version: thisBuild().Version, Command: commandLine(a.args)}
+	head := htmlreport.Page{Title: "restore " + c.Name(), Version: build.This().Version, Command: commandLine(a.args)}
 	if len(tasks) == 1 {
-		head.Title += ": " + name(tasks[0].input)
+		head.Title += ": " + message.FileName(tasks[0].Input)
 	}
 	pictured := 0
 	for _, t := range tasks {
-		files = append(files, t.input, t.output)
-		if t.err == nil && !t.exists && t.unfit == "" {
+		files = append(files, t.Input, t.Output)
+		if t.Err == nil && !t.Exists && t.Unfit == "" {
 			pictured++
 		}
 	}
-	return reportpage.New(head, pictured), checkReport("report", b.report, b.force, files)
+	return reportpage.New(head, pictured), checkReport("report", b.report, b.Force, files)
 }
 
 // checkReport checks where a flag wants a page to be written, by a command that reads and writes
 // the given files, some of which may have no name.
 func checkReport(flag, path string, force bool, files []string) error {
-	if path == standardStream {
+	if path == message.StandardStream {
 		return usagef("--%s -: standard output is for results; name a file", flag)
 	}
 	info, err := os.Stat(path)
@@ -48,15 +51,15 @@ func checkReport(flag, path string, force bool, files []string) error {
 	extension := strings.ToLower(filepath.Ext(path))
 	switch {
 	case err == nil && info.IsDir():
-		return usagef("--%s %s: it is a folder; a file name is needed", flag, oneLine(path))
+		return usagef("--%s %s: it is a folder; a file name is needed", flag, message.OneLine(path))
 	case !special && extension != ".html" && extension != ".htm":
-		return usagef("--%s %s: the report is a page for a browser; name it FILE.html", flag, oneLine(path))
+		return usagef("--%s %s: the report is a page for a browser; name it FILE.html", flag, message.OneLine(path))
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return fileError{path, err}
 	}
 	for _, f := range files {
-		if f != "" && f != standardStream && !special && (identity(f) == identity(path) || sameFile(f, path)) {
-			return usagef("--%s %s: the report would take the place of this file, which is read or written too; give another name", flag, oneLine(path))
+		if f != "" && f != message.StandardStream && !special && plan.Same(f, path) {
+			return usagef("--%s %s: the report would take the place of this file, which is read or written too; give another name", flag, message.OneLine(path))
 		}
 	}
 	if err == nil && !special && !force {
@@ -66,14 +69,14 @@ func checkReport(flag, path string, force bool, files []string) error {
 }
 
 // enter ends the entry of an input on the page of --report.
-func (a *app) enter(rec record, said string) {
+func (a *app) enter(rec record.Input, said string) {
 	if a.page == nil {
 		return
 	}
-	e := htmlreport.Entry{Name: name(rec.Input), Doubts: slices.Clone(rec.Notes), Record: rec}
-	switch o := rec.outcome; {
+	e := htmlreport.Entry{Name: message.FileName(rec.Input), Doubts: slices.Clone(rec.Notes), Record: rec}
+	switch o := rec.Outcome; {
 	case o != nil:
-		e.Output, e.Summary, e.Facts, e.Certificate = outputName(rec.Output), said, factsOf(o), certificateInWords(o)
+		e.Output, e.Summary, e.Facts, e.Certificate = message.OutputName(rec.Output), said, o.Facts(), o.Proof()
 		a.page.Restored(e)
 		return
 	case rec.Skipped:
@@ -89,7 +92,7 @@ func (a *app) writePage(ctx context.Context, b *batchFlags, ended error) error {
 	if a.page.Empty() {
 		return ended
 	}
-	return a.writeReport(ctx, b.report, b.force, a.page.Write, ended)
+	return a.writeReport(ctx, b.report, b.Force, a.page.Write, ended)
 }
 
 // writeReport writes a page that is about something, once its command has ended. One that was
@@ -105,7 +108,7 @@ func (a *app) writeReport(ctx context.Context, path string, force bool, write fu
 	}
 	switch {
 	case err == nil:
-		a.note("report: %s", path)
+		a.Note("report: %s", path)
 		return ended
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -117,32 +120,7 @@ func (a *app) writeReport(ctx context.Context, path string, force bool, write fu
 func commandLine(args []string) string {
 	words := []string{"restore"}
 	for _, arg := range args {
-		words = append(words, quoted(arg))
+		words = append(words, message.Quoted(arg))
 	}
 	return strings.Join(words, " ")
-}
-
-// quoted is a word for a POSIX shell, and for most others unless it is an odd one. What cannot be
-// printed is as bash, zsh and ksh have it.
-func quoted(word string) string {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+,./:@%"
-	switch {
-	case word != "" && strings.Trim(word, plain) == "":
-		return word
-	case oneLine(word) == word:
-		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-	}
-	var b strings.Builder
-	for _, c := range []byte(word) {
-		switch {
-		case c == '\'' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteByte(c)
-		case c >= ' ' && c <= '~':
-			b.WriteByte(c)
-		default:
-			b.WriteString(`\x` + strconv.FormatUint(uint64(c)+256, 16)[1:])
-		}
-	}
-	return "$'" + b.String() + "'"
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -13,13 +12,17 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/averaged/imaging/cmd/restore/internal/devices"
+	"github.com/averaged/imaging/cmd/restore/internal/inventory"
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
 	"github.com/averaged/imaging/cmd/restore/internal/terminal"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/internal/kernelimage"
-	"github.com/averaged/imaging/internal/quality"
+	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
 )
@@ -81,9 +84,7 @@ func (r *restoration) bind(c *cobra.Command, flag, tolerance string) {
 	r.computing.bind(c)
 	manual.Expert(c, "weights", "iterations", "tile")
 	completeMethod(c, flag, readyMethods())
-	if err := c.MarkFlagFilename("weights", "safetensors"); err != nil {
-		panic(err) // the flag was not defined: a mistake in this program, found by any test
-	}
+	must(c.MarkFlagFilename("weights", "safetensors"))
 }
 
 // bindMaxWork is the flag about how much work a network may ask for.
@@ -106,9 +107,7 @@ func completeMethod(c *cobra.Command, flag string, methods []restore.MethodInfo)
 	for _, m := range methods {
 		words = append(words, cobra.CompletionWithDesc(m.Name, m.Description))
 	}
-	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // as above
-	}
+	must(c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)))
 }
 
 // readyMethods are the methods that need no weight file.
@@ -140,7 +139,7 @@ func (r *restoration) settings(a *app, c *cobra.Command) ([]restore.Option, erro
 		return nil, err
 	}
 	if r.side > 0 && !r.isNetwork() {
-		a.remark("", "--tile %s has no effect: total variation is computed for the whole image at once", r.tile)
+		a.Remark("", "--tile %s has no effect: total variation is computed for the whole image at once", r.tile)
 	}
 	var opts []restore.Option
 	if r.strength.factor != 0 { // which leaves raw photographs as they are, and is refused for others
@@ -171,7 +170,7 @@ func tileSide(text string) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > denoise.LargestTile {
-		return 0, usagef("--tile %s: want auto, or a number of pixels from 1 to %d", oneLine(text), denoise.LargestTile)
+		return 0, usagef("--tile %s: want auto, or a number of pixels from 1 to %d", message.OneLine(text), denoise.LargestTile)
 	}
 	return n, nil
 }
@@ -200,9 +199,9 @@ func (r *restoration) checkMethod(c *cobra.Command) error {
 	i := slices.IndexFunc(methods, func(m restore.MethodInfo) bool { return m.Name == r.method })
 	switch {
 	case i < 0 && !slices.Contains(weights.Names(), r.method):
-		return usagef("--%s %s: unknown method; %sthere is: %s", r.flag, oneLine(r.method), didYouMean(r.method, append(namesOf(methods), weights.Names()...)), methodNames())
-	case r.weights == "" && slices.Contains(missingNetworks(), r.method):
-		return usagef("--%s %s: not in this build; %s; or use --%s %s", r.flag, r.method, howToGetResearch, r.flag, r.defaultMethod())
+		return usagef("--%s %s: unknown method; %sthere is: %s", r.flag, message.OneLine(r.method), message.DidYouMean(r.method, append(namesOf(methods), weights.Names()...)), methodNames())
+	case r.weights == "" && slices.Contains(inventory.MissingNetworks(), r.method):
+		return usagef("--%s %s: not in this build; %s; or use --%s %s", r.flag, r.method, inventory.HowToGetResearch, r.flag, r.defaultMethod())
 	case i < 0:
 		return usagef("--%s %s: not in this build; name its file with --weights alone, without --%s", r.flag, r.method, r.flag)
 	case methods[i].NeedsWeights && r.weights == "":
@@ -216,9 +215,9 @@ func (r *restoration) checkMethod(c *cobra.Command) error {
 // defaultMethod is the method that is used where none is named.
 func (r *restoration) defaultMethod() string {
 	if r.flag == selectPrior {
-		return defaultPrior()
+		return networks.DefaultPrior()
 	}
-	return defaultMethod()
+	return networks.DefaultMethod()
 }
 
 // helpWidth is the longest line of a help text, in columns.
@@ -252,7 +251,7 @@ func (r *restoration) defaultTo(c *cobra.Command, method string) {
 // bindBoundary is the flag about the world beyond the frame.
 func bindBoundary(c *cobra.Command, b *choice, usage string) {
 	*b = newChoice(deblur.Unknown.String(), deblur.Circular.String(), deblur.Zero.String(), deblur.Reflect.String())
-	c.Flags().Var(b, "boundary", usage+": "+orList(b.words))
+	c.Flags().Var(b, "boundary", usage+": "+message.Or(b.words))
 	manual.Expert(c, "boundary")
 	completeChoice(c, "boundary", b)
 }
@@ -289,14 +288,14 @@ func readWeights[T any](ctx context.Context, a *app, path string, r reading, of 
 		return weights, fileError{path, err}
 	}
 	for _, note := range notes {
-		a.remark(path, "%s", note)
+		a.Remark(path, "%s", note)
 	}
 	return weights, nil
 }
 
 // batchFlags are the flags of a command that restores many images.
 type batchFlags struct {
-	failover *failover // from the time on when all inputs are known
+	failover *devices.Failover // from the time on when all inputs are known
 	destination
 	reading
 	writing
@@ -328,7 +327,7 @@ func bindAdapt(c *cobra.Command, adapt *bool) {
 }
 
 // prepare checks all flags, and returns the options and the tasks.
-func (b *batchFlags) prepare(a *app, c *cobra.Command, args []string) ([]restore.Option, []task, error) {
+func (b *batchFlags) prepare(a *app, c *cobra.Command, args []string) ([]restore.Option, []plan.Task, error) {
 	opts, err := b.settings(a, c)
 	if err != nil {
 		return nil, nil, err
@@ -342,7 +341,7 @@ func (b *batchFlags) prepare(a *app, c *cobra.Command, args []string) ([]restore
 	if err := b.reading.check(); err != nil {
 		return nil, nil, err
 	}
-	if err := b.writing.check(b.output); err != nil {
+	if err := b.writing.check(b.Output); err != nil {
 		return nil, nil, err
 	}
 	tasks, err := b.plan(c.Context(), args)
@@ -352,7 +351,7 @@ func (b *batchFlags) prepare(a *app, c *cobra.Command, args []string) ([]restore
 	if err := b.checkRawFlags(tasks); err != nil {
 		return nil, nil, err
 	}
-	b.mosaics = slices.ContainsFunc(tasks, func(t task) bool { return t.raw })
+	b.mosaics = slices.ContainsFunc(tasks, func(t plan.Task) bool { return t.Raw })
 	return opts, tasks, b.protect(tasks, b.reference, b.weights)
 }
 
@@ -360,26 +359,10 @@ func (b *batchFlags) prepare(a *app, c *cobra.Command, args []string) ([]restore
 func readOnce(files ...string) error {
 	found := false
 	for _, f := range files {
-		if f == standardStream && found {
+		if f == message.StandardStream && found {
 			return usagef("- (standard input) can be read once; name a file for the other")
 		}
-		found = found || f == standardStream
-	}
-	return nil
-}
-
-// protect refuses a result that would take the place of another file that the
-// command reads.
-func (d *destination) protect(tasks []task, files ...string) error {
-	for _, f := range files {
-		for _, t := range tasks {
-			if f == standardStream && t.input == standardStream {
-				return usagef("- (standard input) can be read once; name a file for the other")
-			}
-			if f != "" && t.output != standardStream && (identity(f) == identity(t.output) || sameFile(f, t.output)) {
-				return usagef("%s: the result would take the place of this file, which is read too; write -o to another file", oneLine(f))
-			}
-		}
+		found = found || f == message.StandardStream
 	}
 	return nil
 }
@@ -408,22 +391,4 @@ func colours(channels int) string {
 		return "grey"
 	}
 	return "colour"
-}
-
-// fidelityOf returns both PSNR; the paper's is undefined for a reference that is
-// black, or negative, throughout.
-func fidelityOf(path string, reference, estimate []float32) (*fidelity, error) {
-	psnr, err := quality.PSNR(reference, estimate, 1)
-	if err != nil {
-		return nil, fileError{path, err}
-	}
-	f := &fidelity{PSNR: number(psnr), PSNRPaper: number(math.NaN())}
-	if peak := quality.Peak(reference); peak > 0 {
-		paper, err := quality.PSNR(reference, estimate, peak)
-		if err != nil {
-			return nil, fileError{path, err}
-		}
-		f.PSNRPaper = number(paper)
-	}
-	return f, nil
 }

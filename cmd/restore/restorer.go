@@ -9,6 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/memory"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
@@ -43,9 +47,9 @@ type restorer interface {
 	// or measured in the part.
 	noiseOfWhole(ctx context.Context, m *imagefile.Image, opts []restore.Option) (*restore.NoiseEstimate, error)
 	// describe adds to an outcome what its flags say.
-	describe(o *outcome)
+	describe(o *record.Outcome)
 	// achieved says of an outcome what became of the image, such as "noise removed".
-	achieved(o *outcome) string
+	achieved(o *record.Outcome) string
 }
 
 func (b *batchFlags) shared() *batchFlags                         { return b }
@@ -54,8 +58,8 @@ func (b *batchFlags) ownFiles() []string                          { return nil }
 func (b *batchFlags) ofFile(*imagefile.Image) []restore.Option    { return nil }
 func (b *batchFlags) frame(string, *imagefile.Image) error        { return nil }
 func (b *batchFlags) look(context.Context, *restore.Planar) error { return nil }
-func (b *batchFlags) describe(*outcome)                           {}
-func (b *batchFlags) memory(m *imagefile.Image) int64             { return memoryOfDeblurring(len(m.Pix), false) }
+func (b *batchFlags) describe(*record.Outcome)                    {}
+func (b *batchFlags) memory(m *imagefile.Image) int64             { return memory.OfDeblurring(len(m.Pix), false) }
 
 // compressionOf is the option about how an image that was read was compressed, if that is known.
 func compressionOf(m *imagefile.Image) []restore.Option {
@@ -76,7 +80,7 @@ func (a *app) restoringCommand(r restorer, c *cobra.Command) *cobra.Command {
 // restoreAll checks the flags, loads what all inputs need, and restores one input after another.
 func (a *app) restoreAll(c *cobra.Command, r restorer, args []string) error {
 	ctx, b := c.Context(), r.shared()
-	collectAt(seldom)
+	memory.Collect(memory.Seldom)
 	if err := r.checkOwn(); err != nil {
 		return err
 	}
@@ -94,18 +98,11 @@ func (a *app) restoreAll(c *cobra.Command, r restorer, args []string) error {
 	if a.page, err = b.newPage(a, c, tasks, files); err != nil {
 		return err
 	}
-	dev, err := b.open()
+	b.failover, err = a.start(&b.computing, func(dev backend.Device) ([]restore.Option, func(), error) { return b.use(ctx, a, dev) })
 	if err != nil {
 		return err
 	}
-	b.failover = &failover{
-		app: a, processor: b.openProcessor,
-		load: func(dev backend.Device) ([]restore.Option, func(), error) { return b.use(ctx, a, dev) },
-	}
-	defer b.failover.end()
-	if err := b.failover.begin(dev); err != nil {
-		return err
-	}
+	defer b.failover.End()
 	b.remarkMethod(a)
 	own, err := r.loadOwn(ctx, a)
 	if err != nil {
@@ -113,8 +110,8 @@ func (a *app) restoreAll(c *cobra.Command, r restorer, args []string) error {
 	}
 	ofRaw := slices.Clip(opts)
 	opts = append(ofRaw, own...)
-	return a.writePage(ctx, b, a.batch(ctx, c.Name(), tasks, func(ctx context.Context, _ int, t task) (*outcome, string, error) {
-		if t.raw {
+	return a.writePage(ctx, b, a.batch(ctx, c.Name(), tasks, func(ctx context.Context, _ int, t plan.Task) (*record.Outcome, string, error) {
+		if t.Raw {
 			return a.restoreRaw(ctx, r, t, ofRaw)
 		}
 		if b.preview.given() {
@@ -125,13 +122,13 @@ func (a *app) restoreAll(c *cobra.Command, r restorer, args []string) error {
 }
 
 // restoreOne does one task: read, compute, write, compare.
-func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore.Option) (*outcome, string, error) {
+func (a *app) restoreOne(ctx context.Context, r restorer, t plan.Task, opts []restore.Option) (*record.Outcome, string, error) {
 	b, seconds := r.shared(), stopwatch()
-	m, file, err := a.readOriginal(ctx, t.input, b.reading)
+	m, file, err := a.readOriginal(ctx, t.Input, b.reading)
 	if err != nil {
 		return nil, "", err
 	}
-	collectAbove(m.Width*m.Height, r.memory(m))
+	memory.Limit(m.Width*m.Height, r.memory(m))
 	noise, err := a.noiseOfFound(ctx, r, m, opts)
 	if err != nil {
 		return nil, "", err
@@ -148,16 +145,16 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	if b.writing.alpha.value == "drop" {
 		img.Alpha = nil // all colours are to be seen
 	}
-	if err := r.frame(t.input, m); err != nil {
+	if err := r.frame(t.Input, m); err != nil {
 		return nil, "", err
 	}
-	opt := b.writing.options(m, t.output, b.force)
+	opt := b.writing.options(m, t.Output, b.Force)
 	if scale != nil {
-		a.remarkRange(t.input, scale, opt)
+		a.remarkRange(t.Input, scale, opt)
 	}
-	opt.Threads = b.threads
+	opt.Threads = b.Threads
 	if err := imagefile.CheckWrite(m, opt); err != nil {
-		return nil, "", fileError{outputName(t.output), err}
+		return nil, "", fileError{message.OutputName(t.Output), err}
 	}
 	if err := a.page.Before(img, m); err != nil {
 		return nil, "", err
@@ -173,7 +170,7 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 			reference = scale.scale(reference)
 		}
 	}
-	bar := a.newProgress(t.input)
+	bar := a.newProgress(t.Input)
 	defer bar.Clear()
 	bar.Show(0, 0)
 	b.bar = bar
@@ -182,7 +179,7 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	}
 	var out *restore.Planar
 	var report *restore.Report
-	err = b.failover.run(opts, func(opts []restore.Option) (err error) {
+	err = b.failover.Run(opts, func(opts []restore.Option) (err error) {
 		out, report, err = asPlanar(r.solve(ctx, img, append([]restore.Option{
 			restore.Progress(func(p backend.Progress) error {
 				bar.Show(p.Fraction, p.Residual)
@@ -200,14 +197,14 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	if scale != nil && writesFloat(opt) {
 		m.Pix = scale.back(out.Pix)
 	}
-	o := outcomeOf(m, report)
+	o := record.Of(m, report)
 	if o.Unchanged {
-		o.anew, err = a.writeUnchanged(ctx, t.output, m, opt, file)
-		o.Copied = o.anew == ""
+		o.Anew, err = a.writeUnchanged(ctx, t.Output, m, opt, file)
+		o.Copied = o.Anew == ""
 	} else {
 		o.Network = b.networkInfoFor(report.Method)
-		a.warn(t.input, m)
-		err = a.write(ctx, t.output, m, opt)
+		a.warn(t.Input, m)
+		err = a.write(ctx, t.Output, m, opt)
 	}
 	if err != nil {
 		return nil, "", err
@@ -215,16 +212,16 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	m.Pix = out.Pix
 	r.describe(o)
 	if reference != nil {
-		if o.fidelity, err = fidelityOf(b.reference, reference, m.Pix); err != nil {
-			return nil, "", err
+		if o.Fidelity, err = record.FidelityOf(reference, m.Pix); err != nil {
+			return nil, "", fileError{b.reference, err}
 		}
 	}
 	o.Seconds = seconds()
 	if err := a.page.After(m, r.removedBlur(), report); err != nil {
 		return nil, "", err
 	}
-	a.remarkRun(t.input, report)
-	return o, summary(r.achieved(o), o), nil
+	a.remarkRun(t.Input, report)
+	return o, o.Summary(r.achieved(o)), nil
 }
 
 // noiseOfFound measures the noise of a damaged image in the part that could be read, and is nil
@@ -247,7 +244,7 @@ func (a *app) noiseOfFound(ctx context.Context, r restorer, m *imagefile.Image, 
 
 // noiseOfWholeOn is noiseOfWhole on the device, or the processor if that fails.
 func (b *batchFlags) noiseOfWholeOn(ctx context.Context, r restorer, m *imagefile.Image, opts []restore.Option) (noise *restore.NoiseEstimate, err error) {
-	err = b.failover.run(opts, func(opts []restore.Option) (err error) {
+	err = b.failover.Run(opts, func(opts []restore.Option) (err error) {
 		noise, err = r.noiseOfWhole(ctx, m, opts)
 		return err
 	})

@@ -12,26 +12,26 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/averaged/imaging/cmd/restore/internal/build"
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/cmd/restore/internal/reportpage"
 )
 
 // app is one run of the program: its streams, and the flags that every command
 // has.
 type app struct {
+	message.Printer
 	stdin  io.Reader
 	stdout *resultStream
-	stderr io.Writer
 	args   []string
 
-	quiet, verbose, json bool
-	progress             choice
+	json     bool
+	progress choice
 
 	started bool // the command line was understood, and its command runs
 
-	input    string   // of the task under way
-	position string   // of that task among several, such as "3 of 40: "
-	notes    []string // about the task under way, or the whole run before the first one
+	position string // of the task under way among several, such as "3 of 40: "
 
 	page *reportpage.Page // nil without --report
 }
@@ -39,7 +39,7 @@ type app struct {
 // run is the whole program except for the process around it, and returns the exit
 // status. It changes nothing global and can run more than once at a time.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	a := &app{stdin: stdin, stdout: &resultStream{w: stdout}, stderr: stderr, args: args}
+	a := &app{Printer: message.Printer{Stderr: stderr}, stdin: stdin, stdout: &resultStream{w: stdout}, args: args}
 	root := a.rootCommand()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -61,9 +61,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	switch {
 	case err == nil, errors.As(err, &said):
 	case code == exitInterrupted:
-		a.fail("interrupted")
+		a.Fail("interrupted")
 	default:
-		a.fail(firstLine(err))
+		a.Fail(firstLine(err))
 	}
 	return code
 }
@@ -100,7 +100,7 @@ usage, 3 nothing to do, 130 interrupted (no partial file remains).`,
   restore denoise --recursive holiday -o cleaned/`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Version:       thisBuild().Version,
+		Version:       build.This().Version,
 		Args:          cobra.ArbitraryArgs,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
 			a.started = true
@@ -109,11 +109,11 @@ usage, 3 nothing to do, 130 interrupted (no partial file remains).`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				if _, err := os.Stat(args[0]); err == nil {
-					return usagef("%s is a file, and a command comes first: restore denoise, deblur, inpaint or upscale", oneLine(args[0]))
+					return usagef("%s is a file, and a command comes first: restore denoise, deblur, inpaint or upscale", message.OneLine(args[0]))
 				}
-				return usagef("unknown command %q; %s'restore --help' lists the commands", oneLine(args[0]), didYouMean(args[0], commandNames(c)))
+				return usagef("unknown command %q; %s'restore --help' lists the commands", message.OneLine(args[0]), message.DidYouMean(args[0], commandNames(c)))
 			}
-			c.SetOut(a.stderr) // it is not what was asked for
+			c.SetOut(a.Stderr) // it is not what was asked for
 			if err := c.Help(); err != nil {
 				return err
 			}
@@ -122,7 +122,7 @@ usage, 3 nothing to do, 130 interrupted (no partial file remains).`,
 	}
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
-	root.SetErr(a.stderr)
+	root.SetErr(a.Stderr)
 	root.SetVersionTemplate("restore {{.Version}}\n")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		text := flagError(err)
@@ -133,8 +133,8 @@ usage, 3 nothing to do, 130 interrupted (no partial file remains).`,
 	})
 	flags := root.PersistentFlags()
 	flags.BoolVar(&a.json, "json", false, "print one JSON object per input on standard output (schema 1)")
-	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print errors only")
-	flags.BoolVarP(&a.verbose, "verbose", "v", false, "print certificates, estimates, and what a format cannot hold")
+	flags.BoolVarP(&a.Quiet, "quiet", "q", false, "print errors only")
+	flags.BoolVarP(&a.Verbose, "verbose", "v", false, "print certificates, estimates, and what a format cannot hold")
 	a.progress = newChoice("auto", "always", "never")
 	flags.Var(&a.progress, "progress", "progress on standard error; auto: if it is a terminal")
 	completeChoice(root, "progress", &a.progress)
@@ -186,7 +186,7 @@ func strictHelp(c *cobra.Command) {
 func findCommand(c *cobra.Command, args []string) (*cobra.Command, error) {
 	about, rest, err := c.Root().Find(args)
 	if err != nil || len(rest) > 0 {
-		return nil, usagef("%s: unknown command %q; %s'restore --help' lists the commands", c.Name(), oneLine(strings.Join(args, " ")), didYouMean(args[0], commandNames(c.Root())))
+		return nil, usagef("%s: unknown command %q; %s'restore --help' lists the commands", c.Name(), message.OneLine(strings.Join(args, " ")), message.DidYouMean(args[0], commandNames(c.Root())))
 	}
 	return about, nil
 }
@@ -222,13 +222,13 @@ func didYouMeanFlag(text string, c *cobra.Command) string {
 	}
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-	return didYouMean("--"+typed, names)
+	return message.DidYouMean("--"+typed, names)
 }
 
 // flagError is the text of a flag's error without the quotes and brackets that
 // the flag package puts around it.
 func flagError(err error) string {
-	text := oneLine(err.Error())
+	text := message.OneLine(err.Error())
 	if before, after, ok := strings.Cut(text, " flag: "); ok && strings.HasPrefix(before, "invalid argument ") {
 		// invalid argument "x" for "--sigma": reason  (pflag: … for "-s, --sigma" flag: reason)
 		value, flag, _ := strings.Cut(strings.TrimPrefix(before, "invalid argument "), " for ")

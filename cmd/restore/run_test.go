@@ -19,7 +19,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/networks"
 )
 
 // ran is what a run of the program did.
@@ -200,7 +202,7 @@ func TestHelp(t *testing.T) {
 }
 
 func TestEveryCommandIsExplained(t *testing.T) {
-	root := (&app{stdin: strings.NewReader(""), stdout: &resultStream{w: io.Discard}, stderr: io.Discard}).rootCommand()
+	root := (&app{Printer: message.Printer{Stderr: io.Discard}, stdin: strings.NewReader(""), stdout: &resultStream{w: io.Discard}}).rootCommand()
 	for _, c := range root.Commands() {
 		require.NotEmpty(t, c.Short, c.Name())
 		require.NotContains(t, c.Short, "\n")
@@ -235,10 +237,10 @@ func TestWrongUsage(t *testing.T) {
 		{"denoise --sigma NaN a.png", "want auto"},
 		{"denoise --sigma 1/0 a.png", "want auto"},
 		{"denoise --sigma -0.1 a.png", "above 0"},
-		{"denoise --method ssprk3 a.png", "--method ssprk3: this build ships no weights for it; give some with --weights FILE, or use --method " + defaultMethod()},
+		{"denoise --method ssprk3 a.png", "--method ssprk3: this build ships no weights for it; give some with --weights FILE, or use --method " + networks.DefaultMethod()},
 		{"denoise --prior kutta3 a.png", "--method kutta3: this build ships no weights for it"},
 		{"denoise --method bm3d a.png", "unknown method; there is: " + methodNames()},
-		{"deblur --method kutta3 --kernel b.png a.png", "--prior kutta3: this build ships no weights for it; give some with --weights FILE, or use --prior " + defaultPrior()},
+		{"deblur --method kutta3 --kernel b.png a.png", "--prior kutta3: this build ships no weights for it; give some with --weights FILE, or use --prior " + networks.DefaultPrior()},
 		{"check --prior backward-euler", "--prior backward-euler: this build ships no weights for it"},
 		{"denoise --method tv --weights w.safetensors a.png", "--method tv takes no weights; leave out one of"},
 		{"denoise --method bm3d --weights w.safetensors a.png", "unknown method"},

@@ -11,8 +11,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/weights"
 )
 
 // screen is a terminal that remembers what was written.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/restore"
 )
 
@@ -73,7 +74,7 @@ func parseStrength(text string) (float64, error) {
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%swant %s, or a number such as 1.5", didYouMean(text, words), orList(words))
+		return 0, fmt.Errorf("%swant %s, or a number such as 1.5", message.DidYouMean(text, words), message.Or(words))
 	}
 	var wrong *restore.OptionError
 	if v != 0 && errors.As(restore.Validate(restore.Strength(v)), &wrong) {

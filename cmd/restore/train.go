@@ -12,6 +12,8 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
 	"github.com/averaged/imaging/train"
 	"github.com/averaged/imaging/weights"
 )
@@ -116,11 +118,9 @@ loss in RUN/range-test.png.`),
 	t.sourceFlags.bind(c)
 	t.recipeFlags.bind(c)
 	t.computing.bind(c)
-	t.gradients = true
+	t.Gradients = true
 	t.reading.bind(c)
-	if err := c.MarkFlagFilename("init", "safetensors"); err != nil {
-		panic(err) // the flag was not defined: a mistake in this program, found by any test
-	}
+	must(c.MarkFlagFilename("init", "safetensors"))
 	c.RunE = func(c *cobra.Command, args []string) error { return a.train(c, t, args) }
 	return c
 }
@@ -134,7 +134,7 @@ func (a *app) train(c *cobra.Command, t *training, args []string) error {
 	if len(args) == 1 {
 		t.Data = args[0]
 	}
-	if t.Data == standardStream {
+	if t.Data == message.StandardStream {
 		return usagef("- (standard input) is not a folder of images; name one")
 	}
 	if err := t.sourceFlags.check(c); err != nil {
@@ -202,11 +202,11 @@ func (a *app) beginTraining(c *cobra.Command, t *training) error {
 	switch {
 	case config.Initial == "":
 	case initial == nil:
-		return usagef("the configuration begins with the weights %s; give their file with --init, or write --set initial= to begin with others", oneLine(config.Initial))
+		return usagef("the configuration begins with the weights %s; give their file with --init, or write --set initial= to begin with others", message.OneLine(config.Initial))
 	case initial.Checksum() != config.Initial:
-		return usagef("--init %s: the configuration begins with the weights %s; give those, or write --set initial= to begin with others", oneLine(t.initial), oneLine(config.Initial))
+		return usagef("--init %s: the configuration begins with the weights %s; give those, or write --set initial= to begin with others", message.OneLine(t.initial), message.OneLine(config.Initial))
 	}
-	dev, err := t.open()
+	dev, err := a.open(&t.computing)
 	if err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func (a *app) resumeTraining(c *cobra.Command, t *training) error {
 	if err := t.checkApart(); err != nil {
 		return err
 	}
-	dev, err := t.open()
+	dev, err := a.open(&t.computing)
 	if err != nil {
 		return err
 	}
@@ -260,7 +260,7 @@ func (a *app) resumeTraining(c *cobra.Command, t *training) error {
 	if err := t.sourceFlags.write(t.run); err != nil {
 		return errors.Join(err, run.Close())
 	}
-	a.detail("%s: continues after iteration %d of %d", name(t.run), run.Iteration(), config.Iterations)
+	a.Detail("%s: continues after iteration %d of %d", message.FileName(t.run), run.Iteration(), config.Iterations)
 	return a.finishTraining(ctx, t, run)
 }
 
@@ -270,9 +270,9 @@ func (t *training) checkApart() error {
 		if folder == "" || t.run == "" {
 			continue
 		}
-		relative, err := filepath.Rel(identity(folder), identity(t.run))
+		relative, err := filepath.Rel(plan.Identity(folder), plan.Identity(t.run))
 		if err == nil && relative != ".." && !strings.HasPrefix(relative, ".."+string(filepath.Separator)) {
-			return usagef("-o %s lies in the folder of images %s, where its curves.png would become one of them; take a folder beside it", oneLine(t.run), oneLine(folder))
+			return usagef("-o %s lies in the folder of images %s, where its curves.png would become one of them; take a folder beside it", message.OneLine(t.run), message.OneLine(folder))
 		}
 	}
 	return nil

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
 
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/internal/imagefile/atomicfile"
 	"github.com/averaged/imaging/train"
 )
@@ -21,11 +21,11 @@ func checkRunFolder(folder string) error {
 		return err
 	}
 	if exists(filepath.Join(folder, train.ConfigFile)) {
-		return usagef("%s holds a run already; --resume continues it, or take another folder", oneLine(folder))
+		return usagef("%s holds a run already; --resume continues it, or take another folder", message.OneLine(folder))
 	}
 	for _, file := range []string{commandFile, curvesFile, train.WeightsFile} {
 		if path := filepath.Join(folder, file); exists(path) {
-			return usagef("%s exists already; take another folder", oneLine(path))
+			return usagef("%s exists already; take another folder", message.OneLine(path))
 		}
 	}
 	return nil
@@ -34,7 +34,7 @@ func checkRunFolder(folder string) error {
 // checkFolder refuses a file in place of a folder that is to be made.
 func checkFolder(folder string) error {
 	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
-		return usagef("-o %s: is a file; a run needs a folder", oneLine(folder))
+		return usagef("-o %s: is a file; a run needs a folder", message.OneLine(folder))
 	}
 	return nil
 }
@@ -46,7 +46,7 @@ func exists(path string) bool {
 
 // runError is about a file that a run must have.
 func runError(run, file string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) || isNoFolder(err) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // a file stands where the folder should be
 		return fileError{run, fmt.Errorf("holds no run, for there is no %s in it; leave --resume out to begin one", file)}
 	}
 	return fileError{filepath.Join(run, file), err}
@@ -55,11 +55,5 @@ func runError(run, file string, err error) error {
 // writeFile writes a file of a run, in place of an earlier one, in one step. It does not
 // end with an interrupt: what it writes is small, and what a run has done is to be kept.
 func writeFile(path string, content []byte) error {
-	return atomicfile.Write(context.Background(), path, true, func(w io.Writer) error {
-		_, err := w.Write(content)
-		return err
-	})
+	return atomicfile.WriteBytes(context.Background(), path, true, content)
 }
-
-// isNoFolder tells whether a file is where a folder should be.
-func isNoFolder(err error) bool { return errors.Is(err, syscall.ENOTDIR) }

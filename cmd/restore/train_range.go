@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/internal/curves"
 	"github.com/averaged/imaging/train"
 )
@@ -47,28 +49,6 @@ func (r *rangeFlag) Set(text string) error {
 	return nil
 }
 
-// rangeRecord is the JSON object about a range test.
-type rangeRecord struct {
-	Schema    int          `json:"schema"`
-	Command   string       `json:"command"`
-	RangeTest rangeOutcome `json:"range_test"`
-	Picture   string       `json:"picture,omitempty"`
-	Seconds   number       `json:"seconds"`
-}
-
-type rangeOutcome struct {
-	Minimum  number       `json:"minimum"`
-	Maximum  number       `json:"maximum"`
-	Diverged bool         `json:"diverged"`
-	Points   []rangePoint `json:"points"`
-}
-
-type rangePoint struct {
-	LearningRate number `json:"learning_rate"`
-	Loss         number `json:"loss"`
-	Smoothed     number `json:"smoothed"`
-}
-
 // testRange makes a range test.
 func (a *app) testRange(c *cobra.Command, t *training) error {
 	ctx := c.Context()
@@ -90,7 +70,7 @@ func (a *app) testRange(c *cobra.Command, t *training) error {
 			return fileError{path, errors.New("exists already; --force overwrites it")}
 		}
 	}
-	dev, err := t.open()
+	dev, err := a.open(&t.computing)
 	if err != nil {
 		return err
 	}
@@ -99,7 +79,7 @@ func (a *app) testRange(c *cobra.Command, t *training) error {
 	if err != nil {
 		return err
 	}
-	a.note("%s with learning rates from %g to %g", count(iterations, "iteration"), t.rangeTest.low, t.rangeTest.high)
+	a.Note("%s with learning rates from %g to %g", message.Count(iterations, "iteration"), t.rangeTest.low, t.rangeTest.high)
 	began := time.Now()
 	report, err := train.RangeTest(ctx, dev, config, set, t.rangeTest.low, t.rangeTest.high, iterations)
 	if err != nil {
@@ -126,24 +106,20 @@ func (a *app) testRange(c *cobra.Command, t *training) error {
 
 func (a *app) printRange(config train.Config, r train.RangeReport, path string, took time.Duration) error {
 	if a.json {
-		o := rangeOutcome{Minimum: number(r.Minimum), Maximum: number(r.Maximum), Diverged: r.Diverged}
-		for _, p := range r.Points {
-			o.Points = append(o.Points, rangePoint{number(p.LearningRate), number(p.Loss), number(p.Smoothed)})
-		}
-		return a.printJSON(rangeRecord{schema, "train", o, path, number(took.Seconds())})
+		return a.printJSON(record.RangeTestOf(r, path, took))
 	}
 	a.result("minimum learning rate %.3g", r.Minimum)
 	a.result("maximum learning rate %.3g", r.Maximum)
 	if path != "" {
-		a.result("%s", oneLine(path))
+		a.result("%s", message.OneLine(path))
 	}
 	if !r.Diverged {
-		a.note("note: the loss did not rise far by the end of the range: larger learning rates may do too")
+		a.Note("note: the loss did not rise far by the end of the range: larger learning rates may do too")
 	}
 	advice := fmt.Sprintf("%.3g", r.Maximum)
 	if config.Schedule.Name == train.PiecewiseLinear {
 		advice = fmt.Sprintf("%.3g..%.3g", r.Minimum, r.Maximum)
 	}
-	a.note("train with --learning-rate %s", advice)
+	a.Note("train with --learning-rate %s", advice)
 	return nil
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,11 +8,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/train"
 	"github.com/averaged/imaging/weights"
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // recipeFlags are the flags about what is trained and how: all that ends up in a
@@ -76,9 +76,7 @@ func (r *recipeFlags) bind(c *cobra.Command) {
 	completeChoice(c, "recipe", &r.recipe)
 	words := newChoice(trainable()...)
 	completeChoice(c, "method", &words)
-	if err := c.MarkFlagFilename("config", "json"); err != nil {
-		panic(err) // the flag was not defined: a mistake in this program, found by any test
-	}
+	must(c.MarkFlagFilename("config", "json"))
 	f.VisitAll(func(f *pflag.Flag) {
 		if !before[f.Name] {
 			r.own = append(r.own, f.Name)
@@ -117,7 +115,7 @@ func (a *app) config(c *cobra.Command, r *recipeFlags) (train.Config, error) {
 			return config, err
 		}
 		if config, err = train.UnmarshalConfig(text); err != nil {
-			return config, fileError{r.configFile, configError(err)}
+			return config, fileError{r.configFile, err}
 		}
 	case r.recipe.value == recipePaper:
 		config = train.PaperConfig(r.method)
@@ -157,7 +155,7 @@ func (r *recipeFlags) rangeTesting() bool { return r.flags.Changed("range-test")
 func (r *recipeFlags) useMethod(config *train.Config, fromRecipe bool) error {
 	words := newChoice(trainable()...)
 	if err := words.Set(r.method); err != nil {
-		return usagef("--method %s: there is no training for it; %v", oneLine(r.method), err)
+		return usagef("--method %s: there is no training for it; %v", message.OneLine(r.method), err)
 	}
 	switch {
 	case r.method == weights.FamilyDnCNN:
@@ -217,92 +215,13 @@ func (r *recipeFlags) applySet(config train.Config) (train.Config, error) {
 	if err != nil {
 		return config, err
 	}
-	var object map[string]any
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber() // a seed has more digits than a float64
-	if err := d.Decode(&object); err != nil {
-		return config, err
-	}
-	for _, s := range r.set {
-		key, value, ok := strings.Cut(s, "=")
-		if !ok || key == "" {
-			return config, usagef("--set %s: want KEY=VALUE, as in augment=false", oneLine(s))
-		}
-		if err := setField(object, strings.Split(key, "."), value); err != nil {
-			return config, usagef("--set %s: %w", oneLine(s), err)
-		}
-	}
-	if text, err = json.Marshal(object); err != nil {
-		return config, err
+	if text, err = train.SetFields(text, r.set); err != nil {
+		return config, usagef("--set %s", message.OneLine(err.Error()))
 	}
 	if config, err = train.UnmarshalConfig(text); err != nil {
-		return config, usageError{configError(err)}
+		return config, usageError{err}
 	}
 	return config, nil
-}
-
-// setField sets a field of a JSON object, or of an object in it.
-func setField(object map[string]any, path []string, value string) error {
-	key := path[0]
-	for k := range object {
-		// encoding/json reads both, and the one that comes last counts.
-		if strings.EqualFold(k, key) {
-			key = k
-		}
-	}
-	if len(path) > 1 {
-		inner, ok := object[key].(map[string]any)
-		if !ok {
-			return fmt.Errorf("%s has no fields", key)
-		}
-		return setField(inner, path[1:], value)
-	}
-	d := json.NewDecoder(strings.NewReader(value))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil || d.More() {
-		v = value // a word needs no quotes
-	}
-	if old, ok := object[key].(string); ok && old != value {
-		if _, isText := v.(string); !isText {
-			v = value // nor does a text that looks like a number
-		}
-	}
-	object[key] = v
-	return nil
-}
-
-// configError is an error of train.UnmarshalConfig for people.
-func configError(err error) error {
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
-		return fmt.Errorf("configuration: %s is %s, must be %s", wrong.Field, article(wrong.Value), goType(wrong.Type.String()))
-	}
-	return errors.New(strings.ReplaceAll(err.Error(), "json: ", ""))
-}
-
-func article(word string) string {
-	if strings.HasPrefix(word, "a") || strings.HasPrefix(word, "o") {
-		return "an " + word
-	}
-	return "a " + word
-}
-
-// goType says what values of a type are.
-func goType(t string) string {
-	switch {
-	case strings.HasPrefix(t, "int") || strings.HasPrefix(t, "uint"):
-		return "a whole number in range"
-	case strings.HasPrefix(t, "float"):
-		return "a number"
-	case strings.HasPrefix(t, "[]"):
-		return "a list"
-	case t == "bool":
-		return "true or false"
-	case t == "string" || strings.HasSuffix(t, ".Constraint"):
-		return "a text"
-	}
-	return "an object"
 }
 
 var configurations = fileKind{"a configuration (JSON)", 1 << 20, errors.New("has more than 1 MB, which no configuration has")}

@@ -8,10 +8,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/cmd/restore/internal/terminal"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/curves"
@@ -20,34 +21,6 @@ import (
 
 // curvesFile is the file of a run folder that shows its metrics.
 const curvesFile = "curves.png"
-
-// trainRecord is the JSON object about a report of train.
-type trainRecord struct {
-	Schema     int    `json:"schema"`
-	Command    string `json:"command"`
-	Run        string `json:"run"`
-	Iterations int    `json:"iterations"` // in all
-	// SecondsLeft is an estimate.
-	SecondsLeft number `json:"seconds_left"`
-	*train.Metrics
-}
-
-// trainedRecord is the JSON object about a run that has ended.
-type trainedRecord struct {
-	Schema      int                  `json:"schema"`
-	Command     string               `json:"command"`
-	Run         string               `json:"run"`
-	Done        bool                 `json:"done"`
-	Iterations  int                  `json:"iterations"`
-	Weights     string               `json:"weights"`
-	Curves      string               `json:"curves"`
-	Name        string               `json:"name"`
-	Licence     string               `json:"licence"`
-	Proven      bool                 `json:"proven"`
-	Averaged    number               `json:"averagedness"` // null if not proven
-	Certificate *denoise.Certificate `json:"certificate,omitempty"`
-	Seconds     number               `json:"seconds"`
-}
 
 // finishTraining trains a run to its end and writes its weights.
 func (a *app) finishTraining(ctx context.Context, t *training, run *train.Run) (err error) {
@@ -69,7 +42,7 @@ func (a *app) finishTraining(ctx context.Context, t *training, run *train.Run) (
 				if err := drawCurves(t.run, t.Name, config); err != nil && !undrawn {
 					undrawn = true
 					bar.Clear()
-					a.note("note: %v", err)
+					a.Note("note: %v", err)
 				}
 			}
 		}
@@ -114,11 +87,11 @@ func (a *app) interruptedTraining(ctx context.Context, t *training, run *train.R
 	if errors.As(err, &parts) {
 		for _, e := range parts.Unwrap() {
 			if !errors.Is(e, ctx.Err()) {
-				a.fail(trainingError(context.WithoutCancel(ctx), t.run, fmt.Errorf("no checkpoint could be written; the one before is still there: %w", e)).Error())
+				a.Fail(trainingError(context.WithoutCancel(ctx), t.run, fmt.Errorf("no checkpoint could be written; the one before is still there: %w", e)).Error())
 			}
 		}
 	}
-	a.note("stopped after iteration %d of %d; 'restore train --resume -o %s' continues", run.Iteration(), run.Config().Iterations, quoted(t.run))
+	a.Note("stopped after iteration %d of %d; 'restore train --resume -o %s' continues", run.Iteration(), run.Config().Iterations, message.Quoted(t.run))
 	return ctx.Err()
 }
 
@@ -129,83 +102,40 @@ func (a *app) reportTraining(t *training, p train.Step, bar *terminal.Bar) error
 	watched := bar.OnTerminal() && terminal.Is(a.stdout.w)
 	switch {
 	case a.json:
-		return a.printJSON(trainRecord{schema, "train", t.run, p.Iterations, number(p.Remaining.Seconds()), m})
-	case a.quiet || watched && !a.verbose && len(m.Validation) == 0 && p.Iteration < p.Iterations:
+		return a.printJSON(record.Training{Schema: record.Schema, Command: "train", Run: t.run, Iterations: p.Iterations, SecondsLeft: record.Number(p.Remaining.Seconds()), Metrics: m})
+	case a.Quiet || watched && !a.Verbose && len(m.Validation) == 0 && p.Iteration < p.Iterations:
 		return nil
 	}
 	bar.Clear()
-	a.result("%s", reportLine(p))
+	a.result("%s", record.TrainingLine(p))
 	return nil
-}
-
-// reportLine is a report for people.
-func reportLine(p train.Step) string {
-	m := p.Metrics
-	digits := len(fmt.Sprint(p.Iterations))
-	parts := []string{
-		fmt.Sprintf("%*d/%d", digits, m.Iteration, p.Iterations),
-		fmt.Sprintf("loss %.6f", m.Loss),
-		fmt.Sprintf("PSNR %.2f dB", m.PSNR),
-		fmt.Sprintf("rate %.2e", m.LearningRate),
-		fmt.Sprintf("%.1f images/s", m.ImagesPerSecond),
-	}
-	if len(m.Blocks) > 0 {
-		least, most, steps := math.Inf(1), 0.0, 0
-		for _, b := range m.Blocks {
-			least, most, steps = min(least, b.Norm), max(most, b.Norm), steps+b.Steps
-		}
-		parts = append(parts, fmt.Sprintf("norms %.2f to %.2f, %s", least, most, count(steps, "step")))
-	}
-	for _, v := range m.Validation {
-		parts = append(parts, fmt.Sprintf("validation %.2f dB (sigma %.4g)", v.PSNR, v.Sigma))
-	}
-	return strings.Join(append(parts, terminal.Clock(p.Remaining)+" left"), "  ")
 }
 
 // reportTrained prints where the weights are and what is proven of them.
 func (a *app) reportTrained(t *training, run *train.Run, path string, c denoise.Certificate, took time.Duration) error {
 	averaged := len(c.Blocks) > 0
 	if a.json {
-		rec := trainedRecord{
-			Schema: schema, Command: "train", Run: t.run, Done: true, Iterations: run.Iteration(),
+		rec := record.Trained{
+			Schema: record.Schema, Command: "train", Run: t.run, Done: true, Iterations: run.Iteration(),
 			Weights: path, Curves: filepath.Join(t.run, curvesFile), Name: t.Name, Licence: t.Licence,
-			Proven: c.Proven, Averaged: provenOr(c.Averagedness, c.Proven), Seconds: number(took.Seconds()),
+			Proven: c.Proven, Averaged: record.ProvenOr(c.Averagedness, c.Proven), Seconds: record.Number(took.Seconds()),
 		}
 		if averaged {
 			rec.Certificate = &c
 		}
 		return a.printJSON(rec)
 	}
-	if a.quiet {
+	if a.Quiet {
 		return nil
 	}
-	a.result("%s: %s", oneLine(path), certificateSummary(c))
-	a.result("%s", oneLine(filepath.Join(t.run, curvesFile)))
+	a.result("%s: %s", message.OneLine(path), record.CertificateSummary(c))
+	a.result("%s", message.OneLine(filepath.Join(t.run, curvesFile)))
 	if averaged {
-		for _, line := range lines(c.String()) {
-			a.detail("%s: %s", name(path), line)
+		for _, line := range message.Lines(c.String()) {
+			a.Detail("%s: %s", message.FileName(path), line)
 		}
 	}
 	return nil
-}
-
-// certificateSummary is what a certificate proves, in a line.
-func certificateSummary(c denoise.Certificate) string {
-	if len(c.Blocks) == 0 {
-		return "a network without constraint, nothing is proven"
-	}
-	norm, steps := 0.0, 0
-	for _, b := range c.Blocks {
-		norm, steps = max(norm, b.Norm.Upper), steps+b.Steps
-	}
-	claim := "nothing is proven: " + c.Reason
-	switch {
-	case c.Proven && c.Averagedness < 1:
-		claim = fmt.Sprintf("proven to be %.6g-averaged", c.Averagedness)
-	case c.Proven:
-		claim = "proven to be nonexpansive"
-	}
-	return fmt.Sprintf("%s; %s in %s, norms at most %.4g", claim, count(steps, "step"), count(len(c.Blocks), "block"), norm)
 }
 
 // drawCurves draws the metrics of a run.

@@ -13,6 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/cmd/restore/internal/build"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/plan"
 	"github.com/averaged/imaging/train"
 	"github.com/averaged/imaging/weights"
 )
@@ -40,9 +43,7 @@ func (s *sourceFlags) bind(c *cobra.Command) {
 	f.StringVar(&s.Name, "name", "", "`NAME` of the weights; default: that of the folder RUN")
 	f.StringVar(&s.Licence, "licence", unknownLicence, "licence of the weights, an `SPDX` expression")
 	f.StringVar(&s.Description, "data-description", "", "`TEXT` about the images for the weight file, such as origin and terms")
-	if err := c.MarkFlagDirname("val"); err != nil {
-		panic(err) // the flag was not defined: a mistake in this program, found by any test
-	}
+	must(c.MarkFlagDirname("val"))
 }
 
 // check finds texts that a weight file cannot hold, before anything is trained.
@@ -54,7 +55,7 @@ func (s *sourceFlags) check(c *cobra.Command) error {
 		if text == "" {
 			return usagef("--%s is empty; give a text, or leave it out", flag)
 		}
-		if flag != "val" && (oneLine(text) != text || strings.TrimSpace(text) != text) {
+		if flag != "val" && (message.OneLine(text) != text || strings.TrimSpace(text) != text) {
 			return usagef("--%s %q: want one line of printable text without spaces around it", flag, text)
 		}
 	}
@@ -67,9 +68,9 @@ func (s *sourceFlags) describe(run string, data train.Data) {
 		s.Name = folderName(run)
 	}
 	if s.Description == "" {
-		s.Description = fmt.Sprintf("%s of the folder %s", count(data.Training.Len(), "image"), folderName(s.Data))
+		s.Description = fmt.Sprintf("%s of the folder %s", message.Count(data.Training.Len(), "image"), folderName(s.Data))
 		if n := data.Validation.Len(); n > 0 {
-			s.Description += fmt.Sprintf("; %s of %s held out", count(n, "image"), folderName(s.Validation))
+			s.Description += fmt.Sprintf("; %s of %s held out", message.Count(n, "image"), folderName(s.Validation))
 		}
 	}
 }
@@ -79,18 +80,10 @@ func folderName(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
-	if text := strings.TrimSpace(oneLine(filepath.Base(path))); text != "" {
+	if text := strings.TrimSpace(message.OneLine(filepath.Base(path))); text != "" {
 		return text
 	}
 	return "unnamed"
-}
-
-// count writes "1 image", "2 images".
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // write stores the flags in a run's folder.
@@ -123,7 +116,7 @@ func (s *sourceFlags) recall(c *cobra.Command, run string) error {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if s.Data == "" {
-			return usagef("%s does not say which images it began with; name their folder: train FOLDER --resume -o %s", oneLine(path), oneLine(run))
+			return usagef("%s does not say which images it began with; name their folder: train FOLDER --resume -o %s", message.OneLine(path), message.OneLine(run))
 		}
 		return nil
 	}
@@ -164,7 +157,7 @@ func (s *sourceFlags) card(config train.Config) (weights.Card, error) {
 	return weights.Card{
 		Name: s.Name, Licence: s.Licence,
 		Provenance: weights.Provenance{
-			Software: software(), Data: s.Description,
+			Software: "github.com/averaged/imaging/cmd/restore " + build.This().Version, Data: s.Description,
 			Recipe: command + ", where FILE holds " + string(text),
 		},
 	}, nil
@@ -184,7 +177,7 @@ func (a *app) trainingData(ctx context.Context, t *training, config train.Config
 // pictures reads the images of a folder, and says which files were left out.
 func (a *app) pictures(ctx context.Context, t *training, folder string, channels, smallest int) (*train.Pictures, error) {
 	decode := func(ctx context.Context, path string) (train.Picture, error) {
-		if unfit, err := unfitness(path); err == nil && unfit != "" {
+		if unfit, err := plan.Unfitness(path); err == nil && unfit != "" {
 			return train.Picture{}, errors.New(unfit)
 		}
 		m, err := a.read(ctx, path, t.reading)
@@ -198,7 +191,7 @@ func (a *app) pictures(ctx context.Context, t *training, folder string, channels
 		return nil, ctx.Err()
 	}
 	for _, l := range leftOut {
-		a.note("left out: %s", describe(l.Path, l.Reason))
+		a.Note("left out: %s", describe(l.Path, l.Reason))
 	}
 	var unreadable *fs.PathError // the folder itself
 	switch {
@@ -211,6 +204,3 @@ func (a *app) pictures(ctx context.Context, t *training, folder string, channels
 	}
 	return set, nil
 }
-
-// software is what the cards of weights say that they were trained by.
-func software() string { return "github.com/averaged/imaging/cmd/restore " + thisBuild().Version }

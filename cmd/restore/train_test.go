@@ -14,12 +14,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/cmd/restore/internal/build"
 	"github.com/averaged/imaging/cmd/restore/internal/terminal"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/train"
 	"github.com/averaged/imaging/weights"
-	"github.com/stretchr/testify/require"
 )
 
 // tiny are the flags of a training that takes milliseconds.
@@ -72,7 +74,7 @@ func TestTrain(t *testing.T) {
 	require.Equal(t, "CC0-1.0", card.Licence)
 	require.Equal(t, 0.2, card.Sigma)
 	require.Equal(t, "3 images of the folder data; 1 image of holdout held out", card.Provenance.Data)
-	require.Equal(t, "github.com/averaged/imaging/cmd/restore "+thisBuild().Version, card.Provenance.Software)
+	require.Equal(t, "github.com/averaged/imaging/cmd/restore "+build.This().Version, card.Provenance.Software)
 	require.EqualValues(t, 7, card.Provenance.Seed)
 	require.Equal(t, 6, card.Provenance.Iterations)
 

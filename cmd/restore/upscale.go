@@ -9,9 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/cmd/restore/internal/manual"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/internal/imageplanes"
+	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/upscale"
 )
@@ -26,7 +29,7 @@ type upscaler struct {
 
 func (a *app) upscaleCommand() *cobra.Command {
 	u := &upscaler{}
-	u.suffix = ".upscaled"
+	u.Suffix = ".upscaled"
 	u.reading.noise = true
 	return a.restoringCommand(u, &cobra.Command{
 		Use:   "upscale IN... --factor 2|3|4",
@@ -35,7 +38,7 @@ func (a *app) upscaleCommand() *cobra.Command {
 it is scaled down. Edges become sharper than by interpolation; textures are not
 invented.
 
-The default prior is ` + defaultInversePrior() + `; 'restore info' describes the others. With a
+The default prior is ` + networks.DefaultInversePrior() + `; 'restore info' describes the others. With a
 certified prior the iteration converges.
 
 'restore man upscale' has more about --antialias, noise and blur.`,
@@ -70,9 +73,9 @@ func (u *upscaler) bindOwn(c *cobra.Command) {
 	f.VarP(&u.factor, "factor", "x", "how many times as wide and as high the result is")
 	completeChoice(c, "factor", &u.factor)
 	u.bind(c, selectPrior, "the relative change of an iteration (default 5e-5; with a guide 1e-4)")
-	u.defaultTo(c, defaultInversePrior())
+	u.defaultTo(c, networks.DefaultInversePrior())
 	u.antialias = newChoice(upscale.Bicubic.String(), upscale.Area.String(), upscale.GaussianBlur.String(), upscale.NoAntialias.String())
-	f.Var(&u.antialias, "antialias", "how the image was scaled down: "+orList(u.antialias.words))
+	f.Var(&u.antialias, "antialias", "how the image was scaled down: "+message.Or(u.antialias.words))
 	completeChoice(c, "antialias", &u.antialias)
 	u.bindKernel(c, "image `FILE` of a blur to remove too, in pixels of the result")
 	bindBoundary(c, &u.boundary, "what lies beyond the frame")
@@ -107,7 +110,7 @@ func (u *upscaler) frame(input string, m *imagefile.Image) (err error) {
 	}
 	m.Pix = make([]float32, m.Channels*m.Width*m.Height)
 	if m.Alpha != nil {
-		m.Alpha, err = imageplanes.EnlargeAlpha(m.Alpha, h, w, u.times, u.threads)
+		m.Alpha, err = imageplanes.EnlargeAlpha(m.Alpha, h, w, u.times, u.Threads)
 	}
 	return err
 }
@@ -118,11 +121,11 @@ func (u *upscaler) solve(ctx context.Context, small *restore.Planar, opts ...res
 	return restore.Upscale(ctx, small, u.times, opts...)
 }
 
-func (u *upscaler) describe(o *outcome) {
+func (u *upscaler) describe(o *record.Outcome) {
 	o.Factor, o.Antialias = u.times, u.antialias.value
 	o.Kernel, o.Boundary = u.kernelFile, u.boundary.value
 }
 
-func (u *upscaler) achieved(o *outcome) string {
+func (u *upscaler) achieved(o *record.Outcome) string {
 	return fmt.Sprintf("enlarged to %d×%d", o.Width, o.Height) + alsoRemoved(o)
 }

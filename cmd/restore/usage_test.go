@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 )
 
 const (
@@ -74,5 +76,23 @@ func TestFlagsAreGrouped(t *testing.T) {
 			}
 		}
 	}
-	every((&app{stdin: strings.NewReader(""), stdout: &resultStream{w: io.Discard}, stderr: io.Discard}).rootCommand())
+	every((&app{Printer: message.Printer{Stderr: io.Discard}, stdin: strings.NewReader(""), stdout: &resultStream{w: io.Discard}}).rootCommand())
+}
+
+func TestMistypedWordsAreOneLineWithWhatWasMeant(t *testing.T) {
+	inFolder(t)
+	save(t, "a.png", picture(1, 12, 14, 8, 0))
+	for args, part := range map[string]string{
+		"denoise --method genral a.png":                  "--method genral: unknown method; did you mean general? there is: general, ",
+		"denoise --method ssprk33 a.png":                 "did you mean ssprk3? ",
+		"deblur --kernel a.png --prior deblr a.png":      "--prior deblr: unknown method; did you mean deblur? ",
+		"deblur --kernel a.png --boundary refelct a.png": "--boundary refelct: did you mean reflect? want unknown, circular, zero or reflect",
+		"denoise --sgima 0.1 a.png":                      "unknown flag: --sgima; did you mean --sigma? 'restore denoise --help' lists the flags",
+		"upscale --width 8 a.png":                        "unknown flag: --width; the size follows from --factor 2, 3 or 4; 'restore upscale --help' lists the flags",
+		"denois a.png":                                   `unknown command "denois"; did you mean denoise? `,
+		"help deblurr":                                   "did you mean deblur? ",
+		"kernel motoin -o k.png":                         "did you mean motion? ",
+	} {
+		fails(t, exitUsage, []string{part}, strings.Fields(args)...)
+	}
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/web"
 )
 
@@ -49,7 +51,7 @@ that was built by 'go run ./web/build -o DIR' in a clone.`,
 					Schema  int    `json:"schema"`
 					Command string `json:"command"`
 					Address string `json:"address"`
-				}{schema, "web", address})
+				}{record.Schema, "web", address})
 			} else {
 				a.result("%s (end with Ctrl+C)", address)
 			}
@@ -59,7 +61,7 @@ that was built by 'go run ./web/build -o DIR' in a clone.`,
 			}
 			if open {
 				if err := browse(c.Context(), address); err != nil {
-					a.remark(address, "no browser could be opened: %v", err)
+					a.Remark(address, "no browser could be opened: %v", err)
 				}
 			}
 			return web.Serve(c.Context(), l, files)
@@ -81,7 +83,7 @@ func pageFiles(folder string) (fs.FS, error) {
 	}
 	files := os.DirFS(folder)
 	if err := web.Check(files); err != nil {
-		return nil, usagef("--dir %s: not a page of 'go run ./web/build': %v", oneLine(folder), err)
+		return nil, usagef("--dir %s: not a page of 'go run ./web/build': %v", message.OneLine(folder), err)
 	}
 	return files, nil
 }

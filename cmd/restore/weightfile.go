@@ -7,26 +7,14 @@ import (
 	"time"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/cmd/restore/internal/message"
+	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/raw"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
 )
-
-// networkInfo is a network in JSON.
-type networkInfo struct {
-	File     string `json:"file"` // of --weights, or embeddedFile
-	Name     string `json:"name"`
-	Checksum string `json:"checksum"`
-	Licence  string `json:"licence"`
-	Sigma    number `json:"sigma"` // what noise it is for
-	// Levels are the noise levels that a network for all of them was trained at.
-	Levels []float64 `json:"levels,omitempty"`
-}
-
-// embeddedFile is what stands for the name of a file where weights are part of the program.
-const embeddedFile = "embedded"
 
 // use returns the options that choose the denoiser, and what to call when all is done.
 // A network, of --weights or embedded, is loaded on the device, once for all inputs.
@@ -48,7 +36,7 @@ func (r *restoration) use(ctx context.Context, a *app, dev backend.Device) (opts
 		return nil, nil, fileError{source, err}
 	}
 	if r.method != "" && r.method != method {
-		return nil, nil, usagef("--%s %s: the network in %s is of method %s; give that, or leave --%s out", r.flag, r.method, name(source), method, r.flag)
+		return nil, nil, usagef("--%s %s: the network in %s is of method %s; give that, or leave --%s out", r.flag, r.method, message.FileName(source), method, r.flag)
 	}
 	r.method = method
 	options := []denoise.Option{denoise.Tile(r.side), denoise.WorkLimit(r.maxWork)}
@@ -60,7 +48,7 @@ func (r *restoration) use(ctx context.Context, a *app, dev backend.Device) (opts
 	}
 	loaded := func() {}
 	if r.prove || !f.IsEmbedded() {
-		loaded = a.whileLong(name(source) + ": its certificate is being proven, which takes long with large filters")
+		loaded = a.whileLong(message.FileName(source) + ": its certificate is being proven, which takes long with large filters")
 	}
 	beside := r.beginOthers(ctx, dev, options)
 	r.network, err = denoise.Load(ctx, dev, f, options...)
@@ -74,10 +62,10 @@ func (r *restoration) use(ctx context.Context, a *app, dev backend.Device) (opts
 		return nil, nil, fileError{source, err}
 	}
 	if len(card.Certificate) == 0 && r.network.Certificate().Proven {
-		a.note("note: %s: its certificate was %s", name(source), r.network.Certificate().Origin)
+		a.Note("note: %s: its certificate was %s", message.FileName(source), r.network.Certificate().Origin)
 	}
 	if w := r.network.Work(); w.Time() > announced {
-		a.note("note: %s: the network takes about %s for a megapixel on one core of a processor", name(source), w.InWords())
+		a.Note("note: %s: the network takes about %s for a megapixel on one core of a processor", message.FileName(source), w.InWords())
 	}
 	if othersErr != nil {
 		r.network.Free()
@@ -92,8 +80,8 @@ func (r *restoration) use(ctx context.Context, a *app, dev backend.Device) (opts
 		if n.network == nil {
 			continue
 		}
-		for _, line := range lines(n.network.Certificate().String()) {
-			a.detail("%s: %s", name(n.source), line)
+		for _, line := range message.Lines(n.network.Certificate().String()) {
+			a.Detail("%s: %s", message.FileName(n.source), line)
 		}
 	}
 	opts = []restore.Option{restore.Network(r.network)}
@@ -176,10 +164,10 @@ func (r *restoration) weightFile(ctx context.Context, a *app) (*weights.File, er
 }
 
 // networkInfo describes the network in use; nil if there is none.
-func (r *restoration) networkInfo() *networkInfo { return r.networkInfoFor(r.method) }
+func (r *restoration) networkInfo() *record.Network { return r.networkInfoFor(r.method) }
 
 // networkInfoFor describes the network that a report's method is of.
-func (r *restoration) networkInfoFor(method string) *networkInfo {
+func (r *restoration) networkInfoFor(method string) *record.Network {
 	n := r.network
 	switch {
 	case method == r.method:
@@ -194,16 +182,9 @@ func (r *restoration) networkInfoFor(method string) *networkInfo {
 	card, _ := n.Card()
 	file := r.weights
 	if file == "" {
-		file = embeddedFile
+		file = record.EmbeddedFile
 	}
-	return networkInfoOf(file, card)
-}
-
-func networkInfoOf(file string, card weights.Card) *networkInfo {
-	return &networkInfo{
-		File: file, Name: card.Name, Checksum: card.Checksum, Licence: card.Licence,
-		Sigma: number(card.Sigma), Levels: card.Architecture.Sigmas,
-	}
+	return record.NetworkOf(file, card)
 }
 
 // weightFiles have at most a thousand times the bytes of the paper's network.

@@ -10,12 +10,14 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/denoise/dncnn"
 	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/weights"
-	"github.com/stretchr/testify/require"
 )
 
 // The networks of these tests are small and have random weights from a seed: they restore
@@ -417,7 +419,7 @@ func TestHostileWeights(t *testing.T) {
 			{"check", "--weights", name},
 			{"check", "--weights", name, "a.png"},
 		} {
-			fails(t, exitFailed, []string{oneLine(name) + ": ", h.part}, args...)
+			fails(t, exitFailed, []string{message.OneLine(name) + ": ", h.part}, args...)
 			require.NoFileExists(t, "out.png", "%v", args)
 		}
 		r := restoringFrom(t, bytes.NewReader(h.content), "denoise", "--weights", "-", "a.png", "-o", "out.png")

@@ -49,6 +49,9 @@ func (l *level) sharpen(s support, p edgePrior) error {
 			l.v[i] = l.room[i]
 		}
 	}
+	for i, at := range l.white {
+		l.v[at] = max(l.v[at], l.least[i])
+	}
 	l.difference(0)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/clipping"
 	"github.com/averaged/imaging/internal/coarsenoise"
 	"github.com/averaged/imaging/internal/noise"
 	"github.com/averaged/imaging/internal/parallel"
@@ -386,10 +387,10 @@ func grey(pix []float32, channels, h, w int) part {
 	for c, weight := range brightness(channels) {
 		for i, v := range pix[c*n : (c+1)*n] {
 			p.v.pix[i] += weight * v
-			if v >= coarsenoise.Brightest || v <= darkest {
+			if v >= clipping.White || v <= darkest {
 				p.clipped.pix[i] = 1
 			}
-			if v >= coarsenoise.Brightest {
+			if v >= clipping.White {
 				p.lamps.pix[i] = 1
 			}
 		}

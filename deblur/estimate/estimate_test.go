@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 
@@ -136,6 +137,27 @@ func TestLongShakeIsFound(t *testing.T) {
 	e := estimated(t, photograph(t, still(), k, 0.004), Options{})
 	require.Equal(t, Free, e.Shape.Kind)
 	require.Greater(t, likeness(supportOf(e.Kernel, 40).softened(binomial), supportOf(k, 40).softened(binomial), 2), 0.95)
+}
+
+// In a support that a kernel does not need noise and texture make false weights. The shake of 17 samples is found in the first one,
+// and the second one agrees.
+func TestTheSearchEndsWhereTheSupportIsWideEnough(t *testing.T) {
+	leaveWhole(t)
+	k, err := deblur.Shake(17, 2)
+	require.NoError(t, err)
+	v := photograph(t, still(), k, 0.01)
+	p, err := newPhoto(t.Context(), v.pix, 1, v.h, v.w, Options{})
+	require.NoError(t, err)
+	pool := parallel.New(0)
+	defer pool.Close()
+	var reaches []int
+	_, _, err = p.estimation(t.Context(), pool).find(func(reach int) []part {
+		reaches = append(reaches, reach)
+		return pieces(p.whole, reach)
+	}, p.largest())
+	require.NoError(t, err)
+	require.Equal(t, []int{firstReach, 22}, reaches)
+	require.Greater(t, p.largest(), 22, "there is a wider support")
 }
 
 func TestSimpleShapesAreRecognised(t *testing.T) {
@@ -544,6 +566,48 @@ func TestLit(t *testing.T) {
 			near = nil
 		}
 		require.Equal(t, near, grey(pix, 1, h, w).lit(h, w, r))
+	})
+}
+
+// TestWhiteIsBright: under any kernel, what is filled in for a sample that is clipped at white is at least as bright as that.
+// A white frame says nothing.
+func TestWhiteIsBright(t *testing.T) {
+	pool := parallel.New(1)
+	defer pool.Close()
+	e := &estimation{pool: pool}
+	rapid.Check(t, func(t *rapid.T) {
+		h, w := rapid.IntRange(24, 40).Draw(t, "h"), rapid.IntRange(24, 40).Draw(t, "w")
+		sides := rapid.SliceOfN(rapid.IntRange(0, 5), 4, 4).Draw(t, "frame")
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		framed := func(i int) bool {
+			y, x := i/w, i%w
+			return y < sides[0] || y >= h-sides[1] || x < sides[2] || x >= w-sides[3]
+		}
+		pix := make([]float32, h*w)
+		for i := range pix {
+			if pix[i] = 1; !framed(i) {
+				pix[i] = min(1.2*random.Float32(), 1)
+			}
+		}
+		levels, err := e.levels([]part{grey(pix, 1, h, w)}, 0, 2)
+		require.NoError(t, err)
+		l := levels[0]
+		taken := slices.Clone(l.v)
+		require.NoError(t, l.sharpen(start(2), edgesFor(0)))
+		frame, darker := 0, 0
+		for i, v := range pix {
+			at := i/w*l.pw + i%w
+			switch {
+			case framed(i):
+				frame++
+				if l.v[at] < taken[at] {
+					darker++
+				}
+			case v == 1:
+				require.GreaterOrEqual(t, l.v[at], taken[at])
+			}
+		}
+		require.True(t, frame == 0 || darker > 0)
 	})
 }
 

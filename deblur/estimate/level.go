@@ -10,7 +10,8 @@ import (
 
 // level is a part of the photograph at one scale, on a torus so large that a kernel cannot
 // reach around it. The photograph is in rows 0…h−1 and columns 0…w−1. What lies beyond, and
-// what is clipped, is not known: it is what the image found last gives under the kernel.
+// what is clipped, is not known: it is what the image found last gives under the kernel, but
+// where it is clipped at white at least that.
 type level struct {
 	pool   *parallel.Pool
 	plan   *fft.Plan
@@ -21,6 +22,8 @@ type level struct {
 	v     []float32 // photograph
 	known []bool
 	lit   []bool       // what lamps may have lit; nil: nothing
+	white []int        // samples that are clipped at white: the light was that bright or brighter
+	least []float32    // how bright these are
 	u     []float32    // sharp image
 	x     [2][]float32 // its differences along rows and columns
 
@@ -67,6 +70,19 @@ func newLevel(pool *parallel.Pool, v plane, clipped, lit []bool, r int) (*level,
 		}
 	}
 	return l, nil
+}
+
+// clip says which samples are clipped at white: where lamps is above 0. Rows and columns at the border that are white throughout
+// may be a frame around the photograph, and say nothing.
+func (l *level) clip(lamps plane) {
+	top, bottom, left, right := lamps.unframed()
+	for y := top; y <= bottom; y++ {
+		for x := left; x <= right; x++ {
+			if at := y*l.pw + x; lamps.pix[y*l.w+x] > 0 && !l.known[at] {
+				l.white, l.least = append(l.white, at), append(l.least, l.v[at])
+			}
+		}
+	}
 }
 
 // roughness returns |1 − exp(iθ)|² at the frequencies of n samples.

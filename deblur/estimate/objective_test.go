@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/averaged/imaging/deblur"
-	"github.com/averaged/imaging/internal/coarsenoise"
+	"github.com/averaged/imaging/internal/clipping"
 	"github.com/averaged/imaging/internal/parallel"
 )
 
@@ -27,7 +27,7 @@ func TestPays(t *testing.T) {
 	pays := func(v plane, k deblur.Kernel, sigma float64) bool {
 		p := part{v, newPlane(v.h, v.w), newPlane(v.h, v.w)}
 		for i, a := range v.pix {
-			if a >= coarsenoise.Brightest {
+			if a >= clipping.White {
 				p.clipped.pix[i], p.lamps.pix[i] = 1, 1
 			}
 		}

@@ -83,6 +83,30 @@ func (p plane) reached(r int, least float32) []bool {
 	return both
 }
 
+// unframed is the first and the last row and column with a sample of 0. What lies beyond is above 0 throughout.
+func (p plane) unframed() (top, bottom, left, right int) {
+	rows, columns := make([]bool, p.h), make([]bool, p.w)
+	for i, v := range p.pix {
+		if v == 0 {
+			rows[i/p.w], columns[i%p.w] = true, true
+		}
+	}
+	top, bottom = ends(rows)
+	left, right = ends(columns)
+	return top, bottom, left, right
+}
+
+// ends are the first and the last index of what is true, len(all) and −1 if nothing is.
+func ends(all []bool) (first, last int) {
+	first, last = len(all), -1
+	for i, of := range all {
+		if of {
+			first, last = min(first, i), i
+		}
+	}
+	return first, last
+}
+
 // taps are the samples from first on that a new sample is a mean of.
 type taps struct {
 	first   int

@@ -53,6 +53,7 @@ func (e *estimation) levels(parts []part, i, r int) ([]*level, error) {
 		if err != nil {
 			return nil, err
 		}
+		l.clip(p.lamps.resized(h, w))
 		all = append(all, l)
 	}
 	return all, nil
@@ -149,9 +150,10 @@ func start(r int) support {
 }
 
 // find estimates the kernel from coarse to fine, and returns the parts that it is of. Its reach is found at half size: the
-// search is made in wider and wider supports, up to the largest, since from a small one the way to a long shake is often
-// barred. The kernel of a wider support is taken if it needs that support, if its objective is smaller, and if it does not fill
-// the support: what fills every one is no kernel but a failure, and the smallest one is kept, where it does least harm.
+// search is made in wider and wider supports, since from a small one the way to a long shake is often barred. It ends where
+// the kernel of a wider support does not need that support, or at the largest one. The kernel of a wider support is taken if its
+// objective is smaller, and if it does not fill the support: what fills every one is no kernel but a failure, and the smallest
+// one is kept, where it does least harm.
 func (e *estimation) find(parts func(reach int) []part, largest int) (support, []part, error) {
 	reach := min(firstReach, largest)
 	s, of, _, err := e.half(parts, reach)
@@ -164,8 +166,11 @@ func (e *estimation) find(parts func(reach int) []part, largest int) (support, [
 		if err != nil {
 			return s, nil, err
 		}
-		if filled || t.outside(s.r) <= maxAtBorder {
+		if filled {
 			continue
+		}
+		if t.outside(s.r) <= maxAtBorder {
+			break
 		}
 		if better, err := e.explainedBetter(others, t, s, halfSize); err != nil {
 			return s, nil, err

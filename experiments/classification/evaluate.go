@@ -236,8 +236,5 @@ func (r *robustness) save(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(context.WithoutCancel(ctx), r.path, true, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
+	return atomicfile.WriteBytes(context.WithoutCancel(ctx), r.path, true, data)
 }

@@ -23,3 +23,15 @@ func ShapeOf(b backend.Buffer) backend.Shape {
 	}
 	return b.Shape()
 }
+
+// CheckRoom returns an error that wraps ErrShape or ErrOutOfMemory if a device can never hold an array of shape s. It is called
+// before the host's memory is asked for as much: if that is not there, Go ends the process.
+func CheckRoom(dev backend.Device, s backend.Shape) error {
+	if err := s.Check(); err != nil {
+		return err
+	}
+	if most := dev.Description().Memory; most > 0 && int64(s.Len()) > most/4 {
+		return fmt.Errorf("%w: an array of %v has more than %d bytes", backend.ErrOutOfMemory, s, most)
+	}
+	return nil
+}

@@ -31,6 +31,7 @@ const (
 	pflag   = "github.com/spf13/pflag" // the flags of cobra
 	cudaCgo = "gorgonia.org/cu"
 	purego  = "github.com/ebitengine/purego"
+	flate   = "github.com/klauspost/compress"
 	testify = "github.com/stretchr/testify"
 	rapid   = "pgregory.net/rapid"
 )
@@ -42,35 +43,42 @@ var table = map[string]row{
 		"restore", "raw", "train",
 		// The types of restore's own face: devices, kernels, networks, certificates. See
 		// RATIONALE.md.
-		"backend", "backend/cpu", "backend/cuda", "backend/vulkan", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights", "weights/research",
+		"backend", "backend/cpu", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights", "weights/research",
 		"internal/cameranoise", "internal/curves", "internal/degradation", "internal/dng", "internal/evaluation", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/imageplanes", "internal/kernelimage", "internal/maskimage", "internal/networks", "internal/openfile", "internal/quality",
 		"web",
-		"cmd/restore/internal/manual", "cmd/restore/internal/reportpage", "cmd/restore/internal/terminal",
+		"cmd/restore/internal/build", "cmd/restore/internal/devices", "cmd/restore/internal/inventory", "cmd/restore/internal/manual", "cmd/restore/internal/memory", "cmd/restore/internal/message", "cmd/restore/internal/plan", "cmd/restore/internal/record", "cmd/restore/internal/reportpage", "cmd/restore/internal/terminal",
 		cobra, pflag,
-	}, tests: []string{"denoise/dncnn", "internal/metadata", "internal/vulkan/vulkantest"}},
+	}, tests: []string{"backend/cuda", "backend/vulkan", "denoise/dncnn", "internal/metadata", "internal/vulkan/vulkantest"}},
 	// Parts of the command line, none of which knows of it.
+	"cmd/restore/internal/build":      {},
+	"cmd/restore/internal/devices":    {code: []string{"restore", "backend", "backend/cpu", "backend/cuda", "backend/vulkan", "internal/imagefile/atomicfile", "cmd/restore/internal/build", "cmd/restore/internal/message"}, tests: []string{"internal/vulkan/vulkantest"}},
+	"cmd/restore/internal/memory":     {code: []string{"pnp"}},
+	"cmd/restore/internal/message":    {code: []string{"cmd/restore/internal/terminal"}},
+	"cmd/restore/internal/inventory":  {code: []string{"restore", "backend/cpu", "deblur", "denoise", "weights", "internal/networks", "cmd/restore/internal/build", "cmd/restore/internal/devices", "cmd/restore/internal/message", "cmd/restore/internal/plan", "cmd/restore/internal/record"}},
 	"cmd/restore/internal/manual":     {code: []string{cobra, pflag}},
+	"cmd/restore/internal/plan":       {code: []string{"internal/imagefile", "cmd/restore/internal/message"}},
+	"cmd/restore/internal/record":     {code: []string{"restore", "raw", "train", "deblur", "denoise", "pnp", "weights", "internal/cameranoise", "internal/evaluation", "internal/htmlreport", "internal/imagefile", "internal/quality", "cmd/restore/internal/message", "cmd/restore/internal/terminal"}},
 	"cmd/restore/internal/reportpage": {code: []string{"restore", "backend", "deblur", "pnp", "internal/htmlreport", "internal/imagefile"}},
 	"cmd/restore/internal/terminal":   {code: []string{xTerm}},
 	"restore": {code: []string{
 		"raw", "denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "pnp", "backend", "backend/cpu", "weights", "weights/open",
-		"internal/arguments", "internal/deblurring", "internal/denoising", "internal/imagefile", "internal/imagefile/jpeg", "internal/imageplanes", "internal/inverse", "internal/maskimage", "internal/meter", "internal/networks", "internal/noise", "internal/outcome", "internal/rawdenoise", "internal/strength",
-	}, tests: []string{"denoise/activation", "denoise/dncnn", "tv", "internal/cameranoise", "internal/dng", "internal/scene", "internal/quality", "internal/synthetic", "weights/research"}},
+		"internal/arguments", "internal/deblurring", "internal/denoising", "internal/imagefile/jpeg", "internal/imagefile/picture", "internal/imageplanes", "internal/inverse", "internal/maskimage", "internal/meter", "internal/networks", "internal/noise", "internal/outcome", "internal/rawdenoise", "internal/strength",
+	}, tests: []string{"denoise/activation", "denoise/dncnn", "tv", "internal/cameranoise", "internal/dng", "internal/imagefile", "internal/scene", "internal/quality", "internal/synthetic", "weights/research"}},
 	// The parts of restore, which opens the image before them and closes it after them.
 	"internal/deblurring": {code: []string{
 		"deblur", "deblur/estimate", "denoise", "denoise/refute", "operator", "tv", "pnp", "backend",
-		"internal/coarsenoise", "internal/denoising", "internal/fft", "internal/imageplanes", "internal/inverse", "internal/meter", "internal/networks", "internal/outcome", "internal/parallel", "internal/strength",
+		"internal/clipping", "internal/coarsenoise", "internal/denoising", "internal/fft", "internal/imageplanes", "internal/inverse", "internal/meter", "internal/networks", "internal/outcome", "internal/parallel", "internal/strength",
 	}, tests: []string{"internal/synthetic", "weights", "weights/open"}},
 	"internal/denoising": {code: []string{
 		"denoise", "tv", "pnp", "backend", "weights",
 		"internal/imageplanes", "internal/meter", "internal/networks", "internal/noise", "internal/outcome", "internal/parallel", "internal/strength",
-	}},
+	}, tests: []string{"internal/synthetic"}},
 	"internal/inverse":     {code: []string{"operator", "tv", "pnp", "backend", "internal/imageplanes", "internal/meter", "internal/networks", "internal/outcome", "internal/strength"}},
 	"internal/networks":    {code: []string{"denoise", "denoise/rungekutta", "operator", "pnp", "backend", "weights", "internal/noise", "internal/outcome", "internal/strength"}, tests: []string{"denoise/refute", "weights/research"}},
 	"internal/outcome":     {code: []string{"denoise", "pnp", "internal/noise"}},
 	"internal/meter":       {code: []string{"backend"}},
-	"internal/kernelimage": {code: []string{"deblur", "internal/imagefile"}},
-	"internal/maskimage":   {code: []string{"internal/imagefile", "internal/imageplanes", "internal/outcome"}},
+	"internal/kernelimage": {code: []string{"deblur", "internal/imagefile/format", "internal/imagefile/picture"}, tests: []string{"internal/imagefile"}},
+	"internal/maskimage":   {code: []string{"internal/imagefile/picture", "internal/imageplanes", "internal/outcome"}},
 	"internal/imageplanes": {code: []string{"inpaint", "upscale", "backend", "internal/strength", gonum}, tests: []string{"internal/synthetic"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from, internal/cameranoise
 	// photographs it, and internal/strength says for which levels the steps of deblurring are. See RATIONALE.md.
@@ -90,10 +98,10 @@ var table = map[string]row{
 	"tv":      {code: []string{"backend", "internal/arguments", "internal/strength", gonum}},
 	"pnp":     {code: []string{"averaged", "operator", "backend", "internal/arguments", gonum}, tests: []string{"internal/devicetest"}},
 	// Raw photographs.
-	"raw": {code: []string{"internal/demosaic", "internal/dng", "internal/imagefile", "internal/matrix3"}, tests: []string{"internal/cameranoise"}},
+	"raw": {code: []string{"internal/demosaic", "internal/development", "internal/dng", "internal/imagefile/format", "internal/imagefile/source"}, tests: []string{"internal/cameranoise"}},
 	// The kernel of a photograph, and internal/noise and internal/coarsenoise because noise in it says how far to trust its edges.
 	"deblur/estimate": {
-		code: []string{"backend", "deblur", "internal/coarsenoise", "internal/fft", "internal/noise", "internal/parallel", "internal/symmetry", gonum},
+		code: []string{"backend", "deblur", "internal/clipping", "internal/coarsenoise", "internal/fft", "internal/noise", "internal/parallel", "internal/symmetry", gonum},
 	},
 	// A blur and downsampling: the one that builds on another.
 	"upscale": {
@@ -170,15 +178,17 @@ var table = map[string]row{
 	// Internal packages, each with one purpose.
 	"internal/anscombe":       {},
 	"internal/arrows":         {},
+	"internal/clipping":       {},
 	"internal/cameranoise":    {code: []string{"backend", "internal/demosaic", "internal/jpegblock", "internal/matrix3"}, tests: []string{"internal/imagefile"}},
 	"internal/curves":         {code: []string{"train", plot, xImage}},
 	"internal/demosaic":       {},
+	"internal/development":    {code: []string{"internal/demosaic", "internal/matrix3", "internal/srgb"}},
 	"internal/devicequeue":    {code: []string{"backend"}},
 	"internal/parallel":       {},
 	"internal/dng":            {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/losslessjpeg", "internal/tiffdir"}, tests: []string{"internal/imagefile"}},
 	"internal/fft":            {code: []string{"internal/instructionset", "internal/parallel"}},
 	"internal/degradation":    {code: []string{"backend", "deblur", "internal/cameranoise", "internal/dng", "internal/imagefile"}},
-	"internal/evaluation":     {code: []string{"internal/findings", "internal/htmlreport", "internal/imagefile", "internal/quality"}},
+	"internal/evaluation":     {code: []string{"restore", "backend", "deblur", "internal/degradation", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/quality"}},
 	"internal/findings":       {code: []string{"internal/htmlreport", "internal/imagefile/atomicfile"}},
 	"internal/hostblur":       {code: []string{"backend", "internal/fft", "internal/parallel"}},
 	"internal/htmlreport":     {},
@@ -190,14 +200,14 @@ var table = map[string]row{
 	"internal/imagefile/bmp":  {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/samples", "internal/metadata"}, tests: []string{"internal/imagefile/imagetest"}},
 	"internal/imagefile/gif":  {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/metadata"}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/samples"}},
 	"internal/imagefile/jpeg": {code: []string{"internal/imagecheck", "internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/chroma", "internal/imagefile/jpeg/segment", "internal/jpegblock", "internal/metadata", "internal/tiffdir"}, tests: []string{"internal/imagefile/imagetest"}},
-	"internal/imagefile/png":  {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/iccprofile", "internal/metadata"}, tests: []string{"internal/imagefile/imagetest"}},
+	"internal/imagefile/png":  {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/iccprofile", "internal/metadata", flate}, tests: []string{"internal/imagefile/imagetest"}},
 	"internal/imagefile/pnm":  {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source"}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/samples"}},
-	"internal/imagefile/tiff": {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/chroma", "internal/imagefile/jpeg", "internal/imagefile/jpeg/segment", "internal/imagefile/samples", "internal/imagefile/tiff/fax", "internal/metadata", "internal/tiffdir", xImage}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/png"}},
+	"internal/imagefile/tiff": {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/chroma", "internal/imagefile/jpeg", "internal/imagefile/jpeg/segment", "internal/imagefile/samples", "internal/imagefile/tiff/fax", "internal/metadata", "internal/srgb", "internal/tiffdir", xImage}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/png"}},
 	"internal/imagefile/webp": {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/samples", "internal/metadata", xImage}},
 	// Fax rows are tried inside of TIFF, too.
 	"internal/imagefile/tiff/fax":     {code: []string{"internal/imagefile/format"}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/tiff", "internal/tiffdir", xImage}},
 	"internal/imagefile/jpeg/segment": {code: []string{"internal/metadata"}},
-	"internal/imagefile/picture":      {code: []string{"internal/imagefile/chroma", "internal/imagefile/format", "internal/imagefile/samples", "internal/iccprofile", "internal/metadata"}},
+	"internal/imagefile/picture":      {code: []string{"internal/imagecheck", "internal/imagefile/chroma", "internal/imagefile/format", "internal/imagefile/samples", "internal/imagefile/source", "internal/iccprofile", "internal/metadata"}, tests: []string{"internal/imagefile/imagetest"}},
 	"internal/imagefile/source":       {code: []string{"internal/imagefile/format", "internal/metadata"}},
 	"internal/imagefile/chroma":       {},
 	"internal/imagefile/format":       {},
@@ -214,15 +224,16 @@ var table = map[string]row{
 	// noise is in internal/denoising.
 	"internal/noise":        {code: []string{"backend", "weights", "internal/devicequeue", "internal/nn/ondevice", "internal/nn/tensors", "internal/parallel"}, tests: []string{"backend/cpu", "weights/open", "internal/cameranoise", "internal/synthetic"}},
 	"internal/losslessjpeg": {},
-	"internal/coarsenoise":  {code: []string{"deblur", "internal/fft", "internal/parallel", "internal/strength"}},
+	"internal/coarsenoise":  {code: []string{"deblur", "internal/clipping", "internal/fft", "internal/parallel", "internal/strength"}},
 	"internal/sensornoise":  {},
 	"internal/rawdenoise":   {code: []string{"raw", "internal/anscombe", "internal/demosaic", "internal/noise", "internal/sensornoise"}, tests: []string{"internal/cameranoise"}},
 	"internal/response":     {},
 	"internal/quality":      {code: []string{"internal/parallel"}},
-	"internal/scene":        {},
+	"internal/scene":        {code: []string{"internal/srgb"}},
+	"internal/srgb":         {},
 	"internal/strength":     {},
 	"internal/tiffdir":      {},
-	"internal/synthetic":    {code: []string{"backend", xImage}},
+	"internal/synthetic":    {code: []string{"backend", "internal/srgb", xImage}},
 
 	// What is published.
 	"internal/release":               {},
@@ -363,7 +374,7 @@ func reachable(folder string) []string {
 
 // Whoever imports restore takes on these modules and no other.
 func TestDependenciesOfRestore(t *testing.T) {
-	may := []string{module, xSys, xImage, gonum}
+	may := []string{module, xSys, gonum}
 	for _, platform := range platforms {
 		for _, p := range dependencies(t, platform, "./restore") {
 			require.True(t, p.Standard || allowed(p.ImportPath, may), "%s: restore depends on %s", platform, p.ImportPath)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/clipping"
 	"github.com/averaged/imaging/internal/fft"
 	"github.com/averaged/imaging/internal/parallel"
 	"github.com/averaged/imaging/internal/strength"
@@ -41,9 +42,6 @@ const (
 	// clipped samples, and all that have no more.
 	minTiles = 4
 )
-
-// Brightest is the value from which on a sample counts as clipped at white, where 1 is white.
-const Brightest = 1 - 1.5/255
 
 // The axes of brightness and of two colours.
 var (
@@ -140,7 +138,7 @@ func clippedIn(planes [][]float32, w int, ys, xs span) (n int) {
 	for _, plane := range planes {
 		for y := ys[0]; y < ys[1]; y++ {
 			for _, v := range plane[y*w+xs[0] : y*w+xs[1]] {
-				if v >= Brightest {
+				if v >= clipping.White {
 					n++
 				}
 			}

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/internal/coarsenoise"
+	"github.com/averaged/imaging/internal/clipping"
 	"github.com/averaged/imaging/internal/imageplanes"
 	"github.com/averaged/imaging/internal/outcome"
 	"github.com/averaged/imaging/operator"
@@ -48,7 +48,7 @@ func clippedSamples(p *imageplanes.Planes) (at [][]int32, count int) {
 			if v > 1 {
 				return nil, 0
 			}
-			if v >= coarsenoise.Brightest {
+			if v >= clipping.White {
 				of = append(of, int32(i))
 			}
 		}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
-	"github.com/averaged/imaging/internal/coarsenoise"
+	"github.com/averaged/imaging/internal/clipping"
 )
 
 // StartingPoint names the initial estimate.
@@ -41,7 +41,7 @@ func (d *Problem) start(ctx context.Context, s StartingPoint) (backend.Buffer, e
 		}
 	}
 	if err == nil {
-		err = d.lookAtClipped(b, coarsenoise.Brightest)
+		err = d.lookAtClipped(b, clipping.White)
 	}
 	if err != nil {
 		b.Free()

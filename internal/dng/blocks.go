@@ -113,6 +113,7 @@ func (m *Raw) findBlocks(offsetsTag, lengthsTag uint16) error {
 	if !known && l.lossless {
 		return malformed("strips or tiles without their lengths")
 	}
+	left := m.file.size // no two share bytes, or a small file would hold any number of pixels to decode
 	for i, offset := range offsets {
 		b := block{
 			offset: int64(offset),
@@ -134,6 +135,9 @@ func (m *Raw) findBlocks(offsetsTag, lengthsTag uint16) error {
 		}
 		if b.offset > m.file.size-b.length {
 			return malformed("the file ends early (a truncated file?)")
+		}
+		if left -= b.length; left < 0 {
+			return malformed("strips or tiles that share bytes")
 		}
 		l.blocks = append(l.blocks, b)
 	}

@@ -436,3 +436,19 @@ func FuzzRead(f *testing.F) {
 		require.Equal(t, pix, read(t, out.Bytes()).Pix)
 	})
 }
+
+// A small file would otherwise hold any number of pixels to decode.
+func TestTilesThatShareBytes(t *testing.T) {
+	f := testFile{width: 16, height: 8, tileWidth: 8, tileHeight: 8, predictor: 1, pix: ramp(128, 16)}
+	data := f.build(t)
+	m := read(t, data)
+	first, length := m.layout.blocks[0].offset, int64(len(data))-m.layout.blocks[0].offset
+	f.image = []testField{
+		{tag: tiffdir.TagTileOffsets, kind: tiffdir.Long, values: []float64{float64(first), float64(first)}},
+		{tag: tiffdir.TagTileByteCounts, kind: tiffdir.Long, values: []float64{float64(length), float64(length)}},
+	}
+	data = f.build(t)
+	_, err := Read(bytes.NewReader(data), int64(len(data)), Options{})
+	require.ErrorIs(t, err, imagefile.ErrMalformed)
+	require.ErrorContains(t, err, "share bytes")
+}

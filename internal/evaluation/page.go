@@ -10,7 +10,6 @@ import (
 
 	"github.com/averaged/imaging/internal/findings"
 	"github.com/averaged/imaging/internal/htmlreport"
-	"github.com/averaged/imaging/internal/imagefile"
 )
 
 const (
@@ -62,13 +61,6 @@ func (r *Results) Level(sigma float64) {
 	r.levels = append(r.levels, &level{sigma, make([][]imageScore, n), make([][]worstImage, n)})
 }
 
-// Photograph is an image as it is, as methods were given it, and as one restored it.
-type Photograph struct {
-	Name         string
-	Clean, Given *imagefile.Image
-	Restored     []float32
-}
-
 // Add takes what a method made of an image.
 func (r *Results) Add(method, index int, p Photograph, s Score) error {
 	l := r.levels[len(r.levels)-1]
@@ -95,7 +87,7 @@ func (r *Results) pictures(p Photograph, s Score) ([]findings.Gallery, error) {
 	windows[0].Label = "all of it" // a browser fits it to its column
 	if len(windows) > 1 {
 		part := &windows[1]
-		part.X, part.Y = largestError(c.Pix, p.Restored, c.Channels, c.Height, c.Width, part.Height, part.Width)
+		part.X, part.Y = largestError(c.Pix, p.Restored, c.Height, c.Width, part.Height, part.Width)
 		part.Label = "where the error is largest"
 	}
 	var galleries []findings.Gallery
@@ -122,7 +114,7 @@ func (r *Results) pictures(p Photograph, s Score) ([]findings.Gallery, error) {
 
 // largestError looks for the part of h×w pixels of an image in which the squared error is largest,
 // on a grid of some eighths of the part.
-func largestError(clean, restored []float32, channels, height, width, h, w int) (x, y int) {
+func largestError(clean, restored []float32, height, width, h, w int) (x, y int) {
 	cell := max(1, min(h, w)/8)
 	columns := (width + cell - 1) / cell
 	errors := make([]float64, columns*((height+cell-1)/cell))

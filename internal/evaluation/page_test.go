@@ -20,7 +20,7 @@ func TestPageOfALargeImage(t *testing.T) {
 		restored[(690-i)*1200+1150+i] = 1
 	}
 	r := &Results{budget: LargestShown}
-	galleries, err := r.pictures(Photograph{"a.png", m, &given, restored}, Score{PSNR: 20, Noisy: 10})
+	galleries, err := r.pictures(Photograph{Name: "a.png", Clean: m, Given: &given, Restored: restored}, Score{PSNR: 20, Noisy: 10})
 	require.NoError(t, err)
 	require.Len(t, galleries, 2)
 	require.Equal(t, "a.png, 20.00 dB: all of it", galleries[0].Title)
@@ -42,7 +42,7 @@ func TestLargestError(t *testing.T) {
 		clean, restored := make([]float32, 3*height*width), make([]float32, 3*height*width)
 		y, x := rapid.IntRange(0, height-1).Draw(t, "y"), rapid.IntRange(0, width-1).Draw(t, "x")
 		restored[(2*height+y)*width+x] = 0.5
-		left, top := largestError(clean, restored, 3, height, width, h, w)
+		left, top := largestError(clean, restored, height, width, h, w)
 		require.True(t, left >= 0 && top >= 0 && left+w <= width && top+h <= height)
 		cell := max(1, min(h, w)/8)
 		require.True(t, x > left-cell && x < left+w+cell && y > top-cell && y < top+h+cell, "%d,%d of %d,%d", left, top, x, y)

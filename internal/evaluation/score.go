@@ -1,5 +1,5 @@
-// Package evaluation gathers how near methods came to known images, and shows it on a page: distributions, means, and the
-// photographs that were restored worst.
+// Package evaluation measures how near methods come to known images that it degrades, and shows it on a page: distributions,
+// means, and the photographs that were restored worst.
 package evaluation
 
 import (

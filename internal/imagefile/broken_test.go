@@ -3,6 +3,7 @@ package imagefile
 import (
 	"bytes"
 	"compress/zlib"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -227,7 +228,7 @@ func TestTruncationsAndChangedBytes(t *testing.T) {
 				variants = [][]byte{patched(data, i, data[i]^0xff), patched(data, i, data[i]+1)}
 			}
 			for _, d := range variants {
-				m, err := DecodeAt(bytes.NewReader(d), int64(len(d)), ReadOptions{MaxPixels: 4096})
+				m, err := DecodeAt(context.Background(), bytes.NewReader(d), int64(len(d)), ReadOptions{MaxPixels: 4096})
 				if err == nil {
 					require.NoError(t, m.Validate(), "%s, byte %d", name, i)
 				} else {
@@ -294,14 +295,14 @@ func (f failingReader) ReadAt(p []byte, off int64) (int, error) {
 func TestErrorsOfTheReaderAreKept(t *testing.T) {
 	for _, name := range []string{"rgb8.png", "gray.jpg", "rgb8l.tif", "rgb8.bmp", "pal.gif", "g16.pfm"} {
 		data := imagetest.File(t, name)
-		_, err := DecodeAt(failingReader{data[:len(data)-100]}, int64(len(data)), ReadOptions{})
+		_, err := DecodeAt(context.Background(), failingReader{data[:len(data)-100]}, int64(len(data)), ReadOptions{})
 		require.Error(t, err)
 		require.ErrorIs(t, err, os.ErrPermission, name)
 	}
 }
 
 func TestPanicsOfDecodersBecomeErrors(t *testing.T) {
-	_, err := decodeFormat(PNG, source.File(nil, 100, 0), ReadOptions{}) // a nil reader panics
+	_, err := decodeFormat(PNG, source.File(context.Background(), nil, 100, 0), ReadOptions{}) // a nil reader panics
 	require.ErrorIs(t, err, ErrMalformed)
 	require.ErrorContains(t, err, "PNG decoder failed")
 }

@@ -2,6 +2,7 @@ package imagefile
 
 import (
 	"bytes"
+	"context"
 	"image"
 	"image/color"
 	"image/jpeg"
@@ -16,9 +17,9 @@ import (
 var salvaging = ReadOptions{Damaged: true}
 
 func decodeDamaged(t require.TestingT, data []byte) (*Image, error) {
-	_, err := DecodeAt(bytes.NewReader(data), int64(len(data)), ReadOptions{})
+	_, err := DecodeAt(context.Background(), bytes.NewReader(data), int64(len(data)), ReadOptions{})
 	require.ErrorIs(t, err, ErrMalformed) // the default
-	return DecodeAt(bytes.NewReader(data), int64(len(data)), salvaging)
+	return DecodeAt(context.Background(), bytes.NewReader(data), int64(len(data)), salvaging)
 }
 
 // requireFound requires that the rows of m up to its lost ones are those of whole, except for up to
@@ -159,7 +160,7 @@ func FuzzDamaged(f *testing.F) {
 	addSeeds(f, JPEG)
 	addSeeds(f, PNG)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := DecodeAt(bytes.NewReader(data), int64(len(data)), ReadOptions{MaxPixels: 1 << 16, Damaged: true})
+		m, err := DecodeAt(context.Background(), bytes.NewReader(data), int64(len(data)), ReadOptions{MaxPixels: 1 << 16, Damaged: true})
 		if err != nil {
 			require.Nil(t, m)
 			require.NotContains(t, err.Error(), "\n")

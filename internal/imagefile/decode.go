@@ -42,8 +42,8 @@ type ReadOptions struct {
 }
 
 // Read reads an image file. Its errors begin with the path. The format is found
-// from the content; the extension of the path means nothing. It stops waiting for a
-// pipe or a device, with the context's error, when ctx is done.
+// from the content; the extension of the path means nothing. It stops, with the context's
+// error, when ctx is done.
 func Read(ctx context.Context, path string, opt ReadOptions) (*Image, error) {
 	f, err := openfile.Open(ctx, path, os.O_RDONLY)
 	if err != nil {
@@ -59,7 +59,7 @@ func Read(ctx context.Context, path string, opt ReadOptions) (*Image, error) {
 	case info.IsDir():
 		err = fmt.Errorf("%w: it is a folder, not an image file", ErrUnknownFormat)
 	case info.Mode().IsRegular():
-		m, err = DecodeAt(f, info.Size(), opt)
+		m, err = DecodeAt(ctx, f, info.Size(), opt)
 	default:
 		m, err = Decode(ctx, f, opt)
 	}
@@ -99,12 +99,12 @@ func Decode(ctx context.Context, r io.Reader, opt ReadOptions) (*Image, error) {
 }
 
 // DecodeAt reads an image from the first size bytes of r. Bytes after the end of
-// the image are ignored.
+// the image are ignored. It stops with the context's error when ctx is done.
 //
 // Its errors wrap ErrUnknownFormat, ErrMalformed, ErrUnsupported,
 // ErrTooManyPixels or ErrNotFinite, or are those of r.
-func DecodeAt(r io.ReaderAt, size int64, opt ReadOptions) (*Image, error) {
-	return decodeSource(source.File(r, size, opt.MaxPixels), opt)
+func DecodeAt(ctx context.Context, r io.ReaderAt, size int64, opt ReadOptions) (*Image, error) {
+	return decodeSource(source.File(ctx, r, size, opt.MaxPixels), opt)
 }
 
 func decodeSource(src *source.Source, opt ReadOptions) (*Image, error) {

@@ -48,7 +48,7 @@
 // # Where things are
 //
 // Each format has a package below this one. They share format (names and errors), source (the bytes of a file or
-// stream), picture (Image), samples and chroma. This package alone tells formats apart, turns images, and says what is lost.
+// stream), picture (Image, and how it is turned), samples and chroma. This package alone tells formats apart, and says what is lost.
 //
 // Functions are safe for concurrent use; an Image is, as long as nobody writes
 // to it.

@@ -2,6 +2,7 @@ package imagefile
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"os"
 	"path/filepath"
@@ -52,7 +53,7 @@ func addSeeds(f *testing.F, format Format) {
 // checkDecode decodes. What comes out must be sound, and must survive a lossless
 // format unchanged.
 func checkDecode(t *testing.T, data []byte) {
-	m, err := DecodeAt(bytes.NewReader(data), int64(len(data)), ReadOptions{MaxPixels: 1 << 16})
+	m, err := DecodeAt(context.Background(), bytes.NewReader(data), int64(len(data)), ReadOptions{MaxPixels: 1 << 16})
 	if err != nil {
 		require.Nil(t, m)
 		require.NotContains(t, err.Error(), "\n")

@@ -2,8 +2,12 @@ package imagefile
 
 import (
 	"bytes"
+	"context"
+	"image/jpeg"
 	"testing"
 
+	"github.com/averaged/imaging/internal/imagefile/imagetest"
+	"github.com/averaged/imaging/internal/imagefile/picture"
 	"github.com/averaged/imaging/internal/tiffdir"
 	"github.com/stretchr/testify/require"
 )
@@ -17,7 +21,7 @@ func encode(t testing.TB, m *Image, opt WriteOptions) []byte {
 
 func decode(t testing.TB, data []byte) *Image {
 	t.Helper()
-	m, err := DecodeAt(bytes.NewReader(data), int64(len(data)), ReadOptions{})
+	m, err := DecodeAt(context.Background(), bytes.NewReader(data), int64(len(data)), ReadOptions{})
 	require.NoError(t, err)
 	require.NoError(t, m.Validate())
 	return m
@@ -41,4 +45,13 @@ func openEXIF(t *testing.T, data []byte) readEXIF {
 		e.photo, _, _ = tree.Directory(int64(photo)) // none if it is broken
 	}
 	return e
+}
+
+func TestFromImageOfDecodedJPEG(t *testing.T) {
+	data := imagetest.File(t, "gray.jpg")
+	img, err := jpeg.Decode(bytes.NewReader(data))
+	require.NoError(t, err)
+	m, err := picture.FromImage(img)
+	require.NoError(t, err)
+	require.Equal(t, decode(t, data).Pix, m.Pix)
 }

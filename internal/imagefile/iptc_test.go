@@ -2,6 +2,7 @@ package imagefile
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"testing"
 
@@ -81,7 +82,7 @@ func TestPlacesOfIPTCInTIFFAndEXIF(t *testing.T) {
 			again := decode(t, encode(t, got, WriteOptions{Format: TIFF}))
 			require.Equal(t, got.Metadata.IPTC, again.Metadata.IPTC, name)
 		}
-		require.NoError(t, tiff.TakeMetadata(m, source.File(bytes.NewReader(exif), int64(len(exif)), 0)))
+		require.NoError(t, tiff.TakeMetadata(m, source.File(context.Background(), bytes.NewReader(exif), int64(len(exif)), 0)))
 		require.Equal(t, testIPTC, string(bytes.TrimRight(m.Metadata.IPTC, "\x00")), name)
 	}
 }

@@ -2,6 +2,7 @@ package imagefile
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"testing"
@@ -49,7 +50,7 @@ func TestOrientationIsApplied(t *testing.T) {
 						stored.Metadata.EXIF = imagetest.EXIF(order, orientation, w, h)
 						data := encode(t, stored, WriteOptions{Format: f})
 
-						asStored, err := DecodeAt(bytes.NewReader(data), int64(len(data)), ReadOptions{KeepOrientation: true})
+						asStored, err := DecodeAt(context.Background(), bytes.NewReader(data), int64(len(data)), ReadOptions{KeepOrientation: true})
 						require.NoError(t, err)
 						require.Equal(t, [2]int{w, h}, [2]int{asStored.Width, asStored.Height})
 						require.Equal(t, orientation, orientationOf(t, asStored))

@@ -2,6 +2,7 @@ package imagefile
 
 import (
 	"bytes"
+	"context"
 	"io"
 
 	"github.com/averaged/imaging/internal/imagefile/source"
@@ -14,7 +15,7 @@ const settingsOfDevelopers = "http://ns.adobe.com/camera-raw-settings/1.0/"
 // TakeMetadata gives an image that was developed from a raw photograph what the first directory of that file, a DNG, says:
 // EXIF, IPTC, XMP and resolution. It turns the pixels as that says. Warnings get what is dropped.
 func TakeMetadata(m *Image, r io.ReaderAt, size int64) error {
-	if err := tiff.TakeMetadata(m, source.File(r, size, 0)); err != nil {
+	if err := tiff.TakeMetadata(m, source.File(context.Background(), r, size, 0)); err != nil {
 		return err
 	}
 	m.Metadata.ICC = nil // which is that of a preview

@@ -49,7 +49,7 @@ func TestStreamsAreReadAsFilesAre(t *testing.T) {
 			continue
 		}
 		data := imagetest.File(t, entry.Name())
-		want, wantErr := DecodeAt(bytes.NewReader(data), int64(len(data)), ReadOptions{})
+		want, wantErr := DecodeAt(context.Background(), bytes.NewReader(data), int64(len(data)), ReadOptions{})
 		for name, r := range map[string]io.Reader{
 			"at once":        bytes.NewReader(data),
 			"byte by byte":   iotest.OneByteReader(bytes.NewReader(data)),
@@ -149,10 +149,10 @@ func TestGivenLimitLetsBombsPass(t *testing.T) {
 	data := append(header, 0, 1)
 	at := len(header)
 	data = patched(data, 10, byte(at), byte(at>>8), 0, 0)
-	_, err := DecodeAt(bytes.NewReader(data), int64(len(data)), ReadOptions{})
+	_, err := DecodeAt(context.Background(), bytes.NewReader(data), int64(len(data)), ReadOptions{})
 	require.ErrorIs(t, err, ErrTooManyPixels)
 	require.ErrorContains(t, err, "50331648×1")
-	m, err := DecodeAt(bytes.NewReader(data), int64(len(data)), ReadOptions{MaxPixels: 1 << 26})
+	m, err := DecodeAt(context.Background(), bytes.NewReader(data), int64(len(data)), ReadOptions{MaxPixels: 1 << 26})
 	require.NoError(t, err)
 	require.Equal(t, 3<<24, m.Width)
 }

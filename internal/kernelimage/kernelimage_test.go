@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 )
 
@@ -29,4 +30,24 @@ func TestAlpha(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, notes)
 	require.InDelta(t, 3/5.5, slices.Max(k.Weights), 1e-6)
+}
+
+// Images of kernels are read as the same kernels, exactly from floating point.
+func TestImagesOfKernels(t *testing.T) {
+	k, err := deblur.Motion(7, 20)
+	require.NoError(t, err)
+	for format, within := range map[imagefile.Format]float64{imagefile.PNG: 1e-4, imagefile.PFM: 1e-7} {
+		m, err := Of(k, format)
+		require.NoError(t, err)
+		again, _, err := Kernel(m)
+		require.NoError(t, err)
+		require.InDeltaSlice(t, k.Weights, again.Weights, within)
+
+		m, err = Sheet(deblur.Grid{Rows: 1, Columns: 2, Kernels: []deblur.Kernel{k, k}}, format)
+		require.NoError(t, err)
+		require.Equal(t, 2*m.Height, m.Width)
+		g, _, err := Grid(m, 1, 2)
+		require.NoError(t, err)
+		require.Len(t, g.Kernels, 2)
+	}
 }

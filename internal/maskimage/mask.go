@@ -7,7 +7,7 @@ import (
 	"image"
 	"slices"
 
-	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/imagefile/picture"
 	"github.com/averaged/imaging/internal/imageplanes"
 	"github.com/averaged/imaging/internal/outcome"
 )
@@ -35,7 +35,7 @@ func Known(mask image.Image, p *imageplanes.Planes) (known []bool, doubt outcome
 	if mask == nil {
 		return nil, doubt, fmt.Errorf("restore: %w: there is none", ErrMask)
 	}
-	m, err := imagefile.FromImage(mask)
+	m, err := picture.FromImage(mask)
 	if err != nil {
 		return nil, doubt, fmt.Errorf("restore: %w: %w", ErrMask, err)
 	}
@@ -93,7 +93,7 @@ const (
 
 // paintedOver returns which pixels of a copy of the image were painted over or erased. ok is false if the mask is no such
 // copy.
-func paintedOver(m *imagefile.Image, p *imageplanes.Planes) (marked []bool, ok bool) {
+func paintedOver(m *picture.Image, p *imageplanes.Planes) (marked []bool, ok bool) {
 	if len(p.Pix) != p.Channels*p.Width*p.Height {
 		return nil, false
 	}
@@ -124,7 +124,7 @@ func paintedOver(m *imagefile.Image, p *imageplanes.Planes) (marked []bool, ok b
 
 // markedPixels returns which pixels a mask marks, as Inpaint says, and the share of pixels that are neither near the
 // darkest nor near the brightest.
-func markedPixels(m *imagefile.Image) (marked []bool, shades float64) {
+func markedPixels(m *picture.Image) (marked []bool, shades float64) {
 	n := m.Width * m.Height
 	red, green, blue := m.Plane(0), m.Plane(m.Channels/2), m.Plane(m.Channels-1)
 	opacity := func(i int) float32 {

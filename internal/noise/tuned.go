@@ -31,7 +31,7 @@ const (
 
 	// What is removed: fitted to clean photographs, texture and drawings, and to white noise, of the quality gate.
 
-	MinLevel      = 0.004 // of a square with noise: a step of 8 bits; drawings with gradients get less
+	MinLevel      = 0.003 // of a square with noise: three quarters of a step of 8 bits; drawings with gradients get less
 	MinShare      = 0.05  // of squares with noise in an image that has some: a few squares of a drawing look like it
 	MaxEqual      = 0.5   // share of equal neighbours where there is noise, above which an image is a drawing
 	Agreeing      = 1.4   // ratio of the network's level and the measured one within which noise is white

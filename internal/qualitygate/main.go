@@ -112,10 +112,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 }
 
 func write(ctx context.Context, path, content string) error {
-	return atomicfile.Write(ctx, path, true, func(w io.Writer) error {
-		_, err := io.WriteString(w, content)
-		return err
-	})
+	return atomicfile.WriteBytes(ctx, path, true, []byte(content))
 }
 
 // chosen returns the kinds with names that have commas between them, all for none.

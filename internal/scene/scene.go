@@ -10,6 +10,8 @@ import (
 	"image/color"
 	"math"
 	"sync"
+
+	"github.com/averaged/imaging/internal/srgb"
 )
 
 //go:generate go run ./render ../../testdata/scene.png
@@ -51,12 +53,7 @@ func pixel(x, y, w, h int) color.RGBA {
 
 // encode is a soft shoulder for highlights, then the sRGB curve.
 func encode(v float64) uint8 {
-	v = 1 - math.Exp(-1.35*v)
-	if v <= 0.0031308 {
-		v *= 12.92
-	} else {
-		v = 1.055*math.Pow(v, 1/2.4) - 0.055
-	}
+	v = srgb.Encoded(1 - math.Exp(-1.35*v))
 	return uint8(math.Round(255 * math.Min(math.Max(v, 0), 1)))
 }
 

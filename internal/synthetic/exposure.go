@@ -3,6 +3,8 @@ package synthetic
 import (
 	"math"
 	"slices"
+
+	"github.com/averaged/imaging/internal/srgb"
 )
 
 // Exposed returns a picture of a scene with light times as much light, in linear light (sRGB's curve
@@ -20,7 +22,7 @@ func Exposed(pix []float32, light float64) []float32 {
 func Relit(pix []float32, light float64) []float32 {
 	out := make([]float32, len(pix))
 	for i, v := range pix {
-		out[i] = float32(encoded(light * linear(float64(v))))
+		out[i] = float32(srgb.Encoded(light * srgb.Linear(float64(v))))
 	}
 	return out
 }
@@ -37,7 +39,7 @@ func Overexposure(pix []float32, share float64) float64 {
 	slices.Sort(sorted)
 	at := int(float64(len(sorted)-1) * (1 - share))
 	// A picture that is mostly black has no such light; 64 times is enough for the others.
-	return max(1/max(linear(float64(sorted[at])), 1./64), 1)
+	return max(1/max(srgb.Linear(float64(sorted[at])), 1./64), 1)
 }
 
 // Rounded returns a picture as a file of integers holds it: clipped to [0,1] and rounded to multiples
@@ -57,20 +59,4 @@ func Scaled(pix []float32, factor float64) []float32 {
 		out[i] = v * float32(factor)
 	}
 	return out
-}
-
-// linear is the light of an encoded value, by IEC 61966-2-1.
-func linear(v float64) float64 {
-	if v <= 0.04045 {
-		return v / 12.92
-	}
-	return math.Pow((v+0.055)/1.055, 2.4)
-}
-
-// encoded is the inverse of linear.
-func encoded(x float64) float64 {
-	if x <= 0.0031308 {
-		return 12.92 * x
-	}
-	return 1.055*math.Pow(x, 1/2.4) - 0.055
 }

@@ -89,7 +89,7 @@ func (r *restorer) serve(m js.Value) error {
 // open decodes a picture and shows it.
 func (r *restorer) open(file []byte) error {
 	r.picture, r.file = nil, nil
-	p, err := imagefile.DecodeAt(bytes.NewReader(file), int64(len(file)), imagefile.ReadOptions{MaxPixels: maxPixels, CodingNoise: true})
+	p, err := imagefile.DecodeAt(context.Background(), bytes.NewReader(file), int64(len(file)), imagefile.ReadOptions{MaxPixels: maxPixels, CodingNoise: true})
 	if err != nil {
 		return err
 	}
@@ -262,7 +262,7 @@ func pictureOfKernel(file []byte) (k deblur.Kernel, notes []string, err error) {
 	if len(file) == 0 {
 		return k, nil, errors.New("choose its picture")
 	}
-	m, err := imagefile.DecodeAt(bytes.NewReader(file), int64(len(file)), imagefile.ReadOptions{MaxPixels: maxPixels})
+	m, err := imagefile.DecodeAt(context.Background(), bytes.NewReader(file), int64(len(file)), imagefile.ReadOptions{MaxPixels: maxPixels})
 	if err != nil {
 		return k, nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -190,10 +189,7 @@ func OpenRun(ctx context.Context, dev backend.Device, folder string, c Config, d
 }
 
 func writeFile(ctx context.Context, path string, data []byte) error {
-	return atomicfile.Write(ctx, path, true, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
+	return atomicfile.WriteBytes(ctx, path, true, data)
 }
 
 func (r *Run) save(ctx context.Context) error {

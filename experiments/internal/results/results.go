@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -69,8 +68,5 @@ func (r *Results) Get(ctx context.Context, name string, compute func() ([]float6
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	// What has been computed is kept also where the context has ended meanwhile.
-	return v, atomicfile.Write(context.WithoutCancel(ctx), r.path, true, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
+	return v, atomicfile.WriteBytes(context.WithoutCancel(ctx), r.path, true, data)
 }

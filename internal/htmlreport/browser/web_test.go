@@ -57,7 +57,7 @@ func photograph(t *testing.T, w, h int) []byte {
 // native is what the library makes of a file here, in portable Go, as the command line does.
 func native(t *testing.T, file []byte, run func(img *restore.Planar, options ...restore.Option) (*restore.Planar, error)) []byte {
 	t.Helper()
-	m, err := imagefile.DecodeAt(bytes.NewReader(file), int64(len(file)), imagefile.ReadOptions{})
+	m, err := imagefile.DecodeAt(context.Background(), bytes.NewReader(file), int64(len(file)), imagefile.ReadOptions{})
 	require.NoError(t, err)
 	i := 0
 	sets := cpu.InstructionSets()
@@ -92,7 +92,7 @@ func samePicture(t *testing.T, want, got []byte, what string) {
 	var pictures [2]*imagefile.Image
 	for i, file := range [][]byte{want, got} {
 		var err error
-		pictures[i], err = imagefile.DecodeAt(bytes.NewReader(file), int64(len(file)), imagefile.ReadOptions{})
+		pictures[i], err = imagefile.DecodeAt(context.Background(), bytes.NewReader(file), int64(len(file)), imagefile.ReadOptions{})
 		require.NoError(t, err)
 	}
 	require.Len(t, pictures[1].Pix, len(pictures[0].Pix))

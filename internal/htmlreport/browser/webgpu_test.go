@@ -2,6 +2,7 @@ package browser
 
 import (
 	"bytes"
+	"context"
 	"io/fs"
 	"math"
 	"os"
@@ -35,7 +36,7 @@ func (v *visitor) computer() string {
 func deep(t *testing.T, w, h int) []byte {
 	t.Helper()
 	file := photograph(t, w, h)
-	m, err := imagefile.DecodeAt(bytes.NewReader(file), int64(len(file)), imagefile.ReadOptions{})
+	m, err := imagefile.DecodeAt(context.Background(), bytes.NewReader(file), int64(len(file)), imagefile.ReadOptions{})
 	require.NoError(t, err)
 	m.Depth, m.SourceDepth = 16, 16
 	var b bytes.Buffer
@@ -49,7 +50,7 @@ func agreement(t *testing.T, want, got []byte) float64 {
 	var pictures [2]*imagefile.Image
 	for i, file := range [][]byte{want, got} {
 		var err error
-		pictures[i], err = imagefile.DecodeAt(bytes.NewReader(file), int64(len(file)), imagefile.ReadOptions{})
+		pictures[i], err = imagefile.DecodeAt(context.Background(), bytes.NewReader(file), int64(len(file)), imagefile.ReadOptions{})
 		require.NoError(t, err)
 		require.Equal(t, 16, pictures[i].Depth)
 	}

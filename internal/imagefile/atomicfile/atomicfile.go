@@ -82,6 +82,14 @@ func Write(ctx context.Context, path string, overwrite bool, write func(io.Write
 	return publish(temp.Name(), path)
 }
 
+// WriteBytes is Write of bytes that are there.
+func WriteBytes(ctx context.Context, path string, overwrite bool, content []byte) error {
+	return Write(ctx, path, overwrite, func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	})
+}
+
 // writeDirectly writes to a device or a pipe. Opening a pipe waits for a reader,
 // and writing for it to read; both end with ctx.
 func writeDirectly(ctx context.Context, path string, write func(io.Writer) error) error {

@@ -2,6 +2,7 @@ package jpeg
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"image"
@@ -138,7 +139,7 @@ func CodingOf(file []byte, img image.Image) (*picture.JPEGCoding, error) {
 	if !bytes.HasPrefix(file, []byte{0xff, segment.SOI}) {
 		return nil, nil
 	}
-	config, parts, err := open(source.File(bytes.NewReader(file), int64(len(file)), -1))
+	config, parts, err := open(source.File(context.Background(), bytes.NewReader(file), int64(len(file)), -1))
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func Salvage(src *source.Source, noise bool) (*picture.Image, Others, error) {
 	if err != nil && len(data) == 0 {
 		return nil, Others{}, err // else the damage is that it cannot be read to its end
 	}
-	r := repair{data: data, width: config.Width, height: config.Height}
+	r := repair{src: src, data: data, width: config.Width, height: config.Height}
 	if err := r.readSegments(); err != nil {
 		return nil, Others{}, err
 	}
@@ -53,12 +53,13 @@ func Salvage(src *source.Source, noise bool) (*picture.Image, Others, error) {
 	return m, others, nil
 }
 
-func damaged(text string, args ...any) error {
-	return fmt.Errorf("%w: the JPEG is damaged, and "+text, append([]any{format.ErrMalformed}, args...)...)
+func damaged(text string) error {
+	return fmt.Errorf("%w: the JPEG is damaged, and %s", format.ErrMalformed, text)
 }
 
 // repair makes a whole file of a damaged one.
 type repair struct {
+	src           io.ReaderAt
 	data          []byte
 	width, height int
 	progressive   bool
@@ -198,15 +199,12 @@ func (r *repair) units() (across, down int) {
 // decodeScans decodes as many whole scans as possible.
 func (r *repair) decodeScans() (image.Image, error) {
 	const most = 32 // real files have ten or so
-	if len(r.scans) > most {
-		r.scans = r.scans[:most]
-	}
-	for i := len(r.scans); i > 0; i-- {
+	for i := min(len(r.scans), most); i > 0; i-- {
 		end := len(r.data)
 		if i < len(r.scans) {
 			end = r.scans[i]
 		}
-		file := io.MultiReader(bytes.NewReader(r.data[:end]), bytes.NewReader([]byte{0xff, segment.EOI}))
+		file := io.MultiReader(io.NewSectionReader(r.src, 0, int64(end)), bytes.NewReader([]byte{0xff, segment.EOI}))
 		if img, err := stdjpeg.Decode(file); err == nil {
 			return img, nil
 		}

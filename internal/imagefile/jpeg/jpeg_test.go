@@ -2,6 +2,7 @@ package jpeg
 
 import (
 	"bytes"
+	"context"
 	"testing"
 
 	"github.com/averaged/imaging/internal/imagefile/picture"
@@ -13,7 +14,7 @@ import (
 // decode returns the picture of a file that is whole, and all warnings.
 func decode(t testing.TB, data []byte) (*picture.Image, []string) {
 	t.Helper()
-	m, others, err := Decode(source.File(bytes.NewReader(data), int64(len(data)), 0), false)
+	m, others, err := Decode(source.File(context.Background(), bytes.NewReader(data), int64(len(data)), 0), false)
 	require.NoError(t, err)
 	require.NoError(t, m.Validate())
 	return m, append(m.Warnings, others.Dropped(&metadata.Followed{})...)

@@ -2,6 +2,7 @@ package jpeg
 
 import (
 	"bytes"
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -27,7 +28,7 @@ func TestCodingNoiseIsThatOfTheCoding(t *testing.T) {
 			}
 			for _, quality := range []int{30, 50, 75, 90, 97} {
 				file := imagetest.GoJPEG(t, m, quality)
-				c, _, err := Decode(source.File(bytes.NewReader(file), int64(len(file)), 0), true)
+				c, _, err := Decode(source.File(context.Background(), bytes.NewReader(file), int64(len(file)), 0), true)
 				require.NoError(t, err)
 				power := 0.0
 				for i, v := range c.Pix {

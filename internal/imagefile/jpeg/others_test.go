@@ -2,6 +2,7 @@ package jpeg
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -16,11 +17,11 @@ import (
 func TestPictureEnd(t *testing.T) {
 	for _, name := range []string{"prog.jpg", "gray.jpg", "s420.jpg", "cmyk.jpg", "o6.jpg"} {
 		file := imagetest.File(t, name)
-		end, ok := pictureEnd(source.File(bytes.NewReader(append(bytes.Clone(file), "\xff\xd9 more"...)), int64(len(file))+7, 0), 2)
+		end, ok := pictureEnd(source.File(context.Background(), bytes.NewReader(append(bytes.Clone(file), "\xff\xd9 more"...)), int64(len(file))+7, 0), 2)
 		require.True(t, ok, name)
 		require.Equal(t, int64(len(file)), end, name)
 		for n := range min(len(file)-1, 700) {
-			_, ok := pictureEnd(source.File(bytes.NewReader(file[:n]), int64(n), 0), 2)
+			_, ok := pictureEnd(source.File(context.Background(), bytes.NewReader(file[:n]), int64(n), 0), 2)
 			require.False(t, ok, fmt.Sprint(name, n))
 		}
 	}

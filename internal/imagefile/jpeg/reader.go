@@ -46,14 +46,19 @@ func Decode(src *source.Source, noise bool) (*picture.Image, Others, error) {
 	if err != nil {
 		return nil, Others{}, err
 	}
-	img, err := stdjpeg.Decode(src.From(0))
+	img, err := stdjpeg.Decode(parts.whole(src, 0))
 	if err == stdjpeg.FormatError("uninitialized Huffman table") { // a frame of Motion JPEG
-		img, err = stdjpeg.Decode(io.MultiReader(bytes.NewReader(usualCodes()), src.From(2)))
+		img, err = stdjpeg.Decode(io.MultiReader(bytes.NewReader(usualCodes()), parts.whole(src, 2)))
 	}
 	if err != nil {
 		return nil, Others{}, foreign(err)
 	}
 	return parts.image(img, src, noise)
+}
+
+// whole reads the file from an offset before the first scan on. Metadata may have the bytes that mark a scan.
+func (parts *segments) whole(src *source.Source, offset int64) io.Reader {
+	return io.MultiReader(io.NewSectionReader(src, offset, parts.scan-offset), LimitScans(src.From(parts.scan)))
 }
 
 // usualCodes is the beginning of a file: the codes of annex K, which frames of Motion JPEG leave out.

@@ -2,18 +2,18 @@ package png
 
 import (
 	"bytes"
-	"compress/flate"
 	"encoding/binary"
 	"hash"
 	"hash/adler32"
 	"io"
 	"runtime"
+
+	"github.com/klauspost/compress/flate"
 )
 
 // deflater writes what it is given as a zlib stream (RFC 1950), on several threads: pieces of it are
 // compressed by themselves, each with the end of the one before as its dictionary, and end at a whole byte
-// (flate's Flush). The bytes do not depend on how many threads there are, and of less than a piece they are
-// those of compress/zlib.
+// (flate's Flush). The bytes do not depend on how many threads there are.
 type deflater struct {
 	w       io.Writer
 	threads int
@@ -30,6 +30,8 @@ const (
 	// deflatePiece costs a few bytes for its end. It is large beside what goes before it as a dictionary.
 	deflatePiece  = 1 << 20
 	deflateWindow = 1 << 15
+	// deflateLevel takes a third of the processor time of compress/flate, for photographs that are 1 to 4 % larger.
+	deflateLevel = 7
 )
 
 // newDeflater returns one that uses so many threads, all for 0.
@@ -96,7 +98,7 @@ func (d *deflater) write(b []byte) {
 func deflated(piece, before []byte, last bool) []byte {
 	var packed bytes.Buffer
 	// The level is one that there is, and writing into memory does not fail.
-	z, _ := flate.NewWriterDict(&packed, flate.DefaultCompression, before)
+	z, _ := flate.NewWriterDict(&packed, deflateLevel, before)
 	z.Write(piece)
 	if last {
 		z.Close()

@@ -2,6 +2,7 @@ package png
 
 import (
 	"bytes"
+	"context"
 
 	"github.com/averaged/imaging/internal/imagefile/format"
 	"github.com/averaged/imaging/internal/imagefile/imagetest"
@@ -17,5 +18,5 @@ var read, decode = imagetest.Reading(Decode)
 func salvage(t require.TestingT, data []byte) (*picture.Image, error) {
 	_, err := read(data)
 	require.ErrorIs(t, err, format.ErrMalformed)
-	return Salvage(source.File(bytes.NewReader(data), int64(len(data)), 0))
+	return Salvage(source.File(context.Background(), bytes.NewReader(data), int64(len(data)), 0))
 }

@@ -64,7 +64,8 @@ type chunks struct {
 	metadata     metadata.Metadata
 	rawEXIF      []byte // from a text
 	rawXMP       []byte
-	rawLooks     int // at texts for them
+	seen         map[string]bool // chunks of which the first one counts
+	unpacked     int             // bytes that profiles and texts have unpacked to
 	warnings     []string
 }
 
@@ -129,7 +130,7 @@ func (parts *chunks) image(img image.Image) (*picture.Image, error) {
 // readChunks walks over all chunks. Checksums are left to image/png, which
 // checks each. With an error it returns what was before it.
 func readChunks(src *source.Source) (*chunks, error) {
-	parts := &chunks{}
+	parts := &chunks{seen: map[string]bool{}}
 	budget := int64(metadata.MaxSize)
 	for offset := int64(len(Signature)); ; {
 		head, err := src.Bytes(offset, 8)
@@ -238,7 +239,6 @@ func (p *chunks) keep(name string, b []byte) error {
 	d := &p.metadata
 	chunk := metadata.Chunk{Name: name, Data: b}
 	size, fixed := chunkSizes[name]
-	again := func(k metadata.Chunk) bool { return fixed && k.Name == name }
 	switch {
 	case fixed && len(b) != size,
 		chunk.IsText() && bytes.IndexByte(b, 0) < 1:
@@ -246,8 +246,10 @@ func (p *chunks) keep(name string, b []byte) error {
 			p.warnings = append(p.warnings, warning)
 		}
 		return nil
-	case slices.ContainsFunc(d.Chunks, again):
+	case fixed && p.seen[name]:
 		return nil // the first one counts
+	case fixed:
+		p.seen[name] = true
 	}
 	switch name {
 	case "iCCP":
@@ -256,7 +258,7 @@ func (p *chunks) keep(name string, b []byte) error {
 			p.warnings = append(p.warnings, "the colour profile is dropped: its chunk is malformed")
 			return nil
 		}
-		icc, err := inflate(rest[1:])
+		icc, err := p.inflate(rest[1:])
 		if err == errTooLong {
 			return fmt.Errorf("%w: the colour profile in PNG is larger than %d MB when unpacked", format.ErrMalformed, metadata.MaxSize>>20)
 		}
@@ -280,7 +282,7 @@ func (p *chunks) keep(name string, b []byte) error {
 			}
 		}
 	case "iTXt":
-		if xmp, ok, err := xmpOf(b); err != nil {
+		if xmp, ok, err := p.xmpOf(b); err != nil {
 			return err
 		} else if ok {
 			d.XMP = xmp
@@ -299,7 +301,7 @@ const xmpKeyword = "XML:com.adobe.xmp"
 
 // xmpOf returns the packet of an iTXt chunk that holds XMP: keyword, 0,
 // compression flag and method, language, 0, translated keyword, 0, text.
-func xmpOf(b []byte) (packet []byte, ok bool, err error) {
+func (p *chunks) xmpOf(b []byte) (packet []byte, ok bool, err error) {
 	rest, ok := bytes.CutPrefix(b, []byte(xmpKeyword+"\x00"))
 	if !ok || len(rest) < 2 {
 		return nil, false, nil
@@ -313,7 +315,7 @@ func xmpOf(b []byte) (packet []byte, ok bool, err error) {
 	if !packed {
 		return rest, true, nil
 	}
-	text, err := inflate(rest)
+	text, err := p.inflate(rest)
 	if err == errTooLong {
 		return nil, false, fmt.Errorf("%w: the XMP in PNG is larger than %d MB when unpacked", format.ErrMalformed, metadata.MaxSize>>20)
 	}
@@ -322,17 +324,19 @@ func xmpOf(b []byte) (packet []byte, ok bool, err error) {
 
 var errTooLong = fmt.Errorf("more than %d bytes when unpacked", metadata.MaxSize)
 
-// inflate unpacks zlib data of at most metadata.MaxSize bytes.
-func inflate(packed []byte) ([]byte, error) {
+// inflate unpacks zlib data. All that a file has may be metadata.MaxSize bytes.
+func (p *chunks) inflate(packed []byte) ([]byte, error) {
 	z, err := zlib.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return nil, err
 	}
-	b, err := io.ReadAll(io.LimitReader(z, metadata.MaxSize+1))
-	if err != nil {
+	room := metadata.MaxSize - p.unpacked
+	b, err := io.ReadAll(io.LimitReader(z, int64(room)+1))
+	p.unpacked += min(len(b), room)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if len(b) > metadata.MaxSize {
+	case len(b) > room:
 		return nil, errTooLong
 	}
 	return b, nil

@@ -26,16 +26,12 @@ func (p *chunks) keepRawProfile(c metadata.Chunk) bool {
 	if !ok || c.Name == "iTXt" || kind != "exif" && kind != "APP1" && kind != "app1" && kind != "xmp" && kind != iptcProfile && kind != "8bim" {
 		return false
 	}
-	const looks = 8 // a text may unpack to much
-	if p.rawLooks++; p.rawLooks > looks {
-		return false
-	}
 	_, text, _ := bytes.Cut(c.Data, []byte{0})
 	if c.Name == "zTXt" {
 		if len(text) < 1 {
 			return false
 		}
-		unpacked, err := inflate(text[1:])
+		unpacked, err := p.inflate(text[1:])
 		if err != nil {
 			return false
 		}

@@ -2,6 +2,7 @@ package pnm
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"testing"
 
@@ -20,7 +21,7 @@ func decode(t require.TestingT, data []byte) *picture.Image {
 	if data[1] == '3' || data[1] == '6' {
 		f = format.PPM
 	}
-	m, err := Decode(source.File(bytes.NewReader(data), int64(len(data)), 0), f)
+	m, err := Decode(source.File(context.Background(), bytes.NewReader(data), int64(len(data)), 0), f)
 	require.NoError(t, err)
 	require.NoError(t, m.Validate())
 	return m

@@ -40,16 +40,17 @@ type Source struct {
 }
 
 // File returns the first size bytes of r, of which an image may have so many pixels: DefaultMaxPixels, or 50 million for a
-// file of less than a byte for 128 pixels, if that is 0, and any number if it is negative.
-func File(r io.ReaderAt, size, maxPixels int64) *Source {
-	return &Source{disk: &Recorder{ReaderAt: r}, size: max(size, 0), maxPixels: maxPixels}
+// file of less than a byte for 128 pixels, if that is 0, and any number if it is negative. Reading fails with the context's
+// error when ctx is done.
+func File(ctx context.Context, r io.ReaderAt, size, maxPixels int64) *Source {
+	return &Source{disk: &Recorder{ReaderAt: during{ctx, r}}, size: max(size, 0), maxPixels: maxPixels}
 }
 
 // Stream returns what r has, with the limit of File. It stops waiting for r, with the context's error, when ctx is done. A
 // Read of r may then still be under way.
 func Stream(ctx context.Context, r io.Reader, maxPixels int64) *Source {
 	s := &stream{r: &interruptibleReader{ctx: ctx, r: r}, limit: maxBeforeSize}
-	return &Source{disk: &Recorder{ReaderAt: s}, stream: s, maxPixels: maxPixels}
+	return &Source{disk: &Recorder{ReaderAt: during{ctx, s}}, stream: s, maxPixels: maxPixels}
 }
 
 // IsStream tells whether the size is not known.
@@ -159,6 +160,20 @@ func (s *Source) Drain() error {
 		return nil
 	}
 	return s.stream.drain()
+}
+
+// during reads as long as a context lasts. Decoders know no context, and a file of a few megabytes can keep them for
+// minutes.
+type during struct {
+	context.Context
+	io.ReaderAt
+}
+
+func (d during) ReadAt(p []byte, off int64) (int, error) {
+	if err := d.Err(); err != nil {
+		return 0, err
+	}
+	return d.ReaderAt.ReadAt(p, off)
 }
 
 // Recorder keeps the first error of a reader, so that a disk that fails is not

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"runtime"
@@ -15,7 +16,7 @@ import (
 // A file and a stream have the same bytes, and none behind their end.
 func TestBytesOfFilesAndStreams(t *testing.T) {
 	data := bytes.Repeat([]byte("some bytes"), streamPiece/4) // more than two pieces
-	for _, s := range []*Source{File(bytes.NewReader(data), int64(len(data)), 0), Stream(t.Context(), iotest.HalfReader(bytes.NewReader(data)), 0)} {
+	for _, s := range []*Source{File(context.Background(), bytes.NewReader(data), int64(len(data)), 0), Stream(t.Context(), iotest.HalfReader(bytes.NewReader(data)), 0)} {
 		start, err := s.Start(10)
 		require.NoError(t, err)
 		require.Equal(t, "some bytes", string(start))
@@ -54,7 +55,7 @@ func TestCheckSize(t *testing.T) {
 		{100, 10, 11, ErrTooManyPixels},
 		{-1, 1 << 13, 1 << 13, nil},
 	} {
-		err := File(bytes.NewReader(make([]byte, 10)), 10, c.limit).CheckSize(format.PNG, c.width, c.height)
+		err := File(context.Background(), bytes.NewReader(make([]byte, 10)), 10, c.limit).CheckSize(format.PNG, c.width, c.height)
 		if c.want == nil {
 			require.NoError(t, err, c)
 		} else {

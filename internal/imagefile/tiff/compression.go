@@ -32,10 +32,24 @@ var compressionNames = map[uint32]string{
 	34925: "LZMA", 50000: "Zstandard", 50001: "WebP", 50002: "JPEG XL",
 }
 
+// bufferSize is how far the bytes of a strip or tile are read ahead.
+const bufferSize = 1 << 12
+
+// unpacking is what one strip or tile leaves to the next.
+type unpacking struct {
+	buffer   *bufio.Reader
+	inflater io.ReadCloser
+}
+
 // decompress returns the bytes that a strip or tile of some rows unpacks to. It
-// does so while it is read, so a small file cannot claim much memory.
+// does so while it is read, so a small file cannot claim much memory. The next strip
+// ends the use of the one before.
 func (d *decoder) decompress(block io.Reader) (io.Reader, error) {
-	packed := io.Reader(bufio.NewReaderSize(block, 1<<15))
+	if d.buffer == nil {
+		d.buffer = bufio.NewReaderSize(nil, bufferSize)
+	}
+	d.buffer.Reset(block)
+	packed := io.Reader(d.buffer)
 	if d.lowBitFirst {
 		packed = bitReverser{packed}
 	}
@@ -47,11 +61,16 @@ func (d *decoder) decompress(block io.Reader) (io.Reader, error) {
 	case compressionLZW:
 		return d.unpackLZW(packed)
 	case compressionDeflate, compressionOldDeflate:
-		z, err := zlib.NewReader(packed)
+		var err error
+		if d.inflater == nil {
+			d.inflater, err = zlib.NewReader(packed)
+		} else {
+			err = d.inflater.(zlib.Resetter).Reset(packed, nil)
+		}
 		if err != nil {
 			return nil, format.Foreign(format.TIFF, err)
 		}
-		return z, nil
+		return d.inflater, nil
 	case compressionHuffman, compressionGroup3, compressionGroup4, compressionHuffmanWords:
 		if d.bits != 1 || d.samples != 1 && !d.planar {
 			return nil, malformed("fax compression needs one sample of one bit, not %d of %d", d.samples, d.bits)

@@ -57,8 +57,10 @@ func (d *decoder) readJPEGTables() error {
 	if !ok {
 		return nil
 	}
-	if f.Size > metadata.MaxSize {
-		return malformed("JPEG tables of %d bytes", f.Size)
+	// Each strip or tile is decoded with them. All tables that JPEG can have take less.
+	const largest = 1 << 12
+	if f.Size > largest {
+		return malformed("JPEG tables of %d bytes, up to %d are read", f.Size, largest)
 	}
 	b, err := d.Bytes(f)
 	if err != nil {
@@ -92,7 +94,7 @@ func (d *decoder) decodeJPEGBlock(i, x, y int) (image.Image, error) {
 	if file, err = d.jpegBlock(i, y); err != nil {
 		return nil, err
 	}
-	img, err := stdjpeg.Decode(file)
+	img, err := stdjpeg.Decode(jpeg.LimitScans(file))
 	if err != nil {
 		return nil, errorOfJPEG(err)
 	}

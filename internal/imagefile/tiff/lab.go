@@ -1,9 +1,8 @@
 package tiff
 
 import (
-	"math"
-
 	"github.com/averaged/imaging/internal/imagefile/picture"
+	"github.com/averaged/imaging/internal/srgb"
 )
 
 // TIFF with CIELab (TIFF 6.0, section 23) and ICCLab (its supplement 2): lightness from 0 to 100, and two
@@ -51,13 +50,7 @@ func (d *decoder) finishLab(m *picture.Image) {
 			-0.9787684*x + 1.9161415*y + 0.0334540*z,
 			0.0719453*x - 0.2289914*y + 1.4052427*z,
 		} {
-			v = min(max(v, 0), 1)
-			if v > 0.0031308 {
-				v = 1.055*math.Pow(v, 1/2.4) - 0.055
-			} else {
-				v *= 12.92
-			}
-			planes[c][i] = float32(v)
+			planes[c][i] = float32(srgb.Encoded(min(max(v, 0), 1)))
 		}
 	}
 	m.Warn("CIELab is converted to sRGB")

@@ -99,6 +99,8 @@ type decoder struct {
 	tiled          bool
 	offsets        []int64
 	counts         []int64
+	packed         int64 // bytes that strips and tiles may still take, all together
+	unpacking
 }
 
 // maxSubIFDs is how many subdirectories are looked at.
@@ -453,8 +455,8 @@ func (d *decoder) readBlockLayout() error {
 			*to = int(v)
 		}
 		// Padding belongs to no pixel of the image, but is decoded all the same.
-		const largestSide = 1 << 16
-		if d.blockW < 1 || d.blockH < 1 || d.blockW > max(largestSide, 2*d.width) || d.blockH > max(largestSide, 2*d.height) {
+		largest := max(source.DefaultMaxPixels, 4*int64(d.width)*int64(d.height))
+		if d.blockW < 1 || d.blockH < 1 || int64(d.across())*int64(d.blockW) > largest/(int64(d.down())*int64(d.blockH)) {
 			return malformed("tiles of %d×%d in an image of %d×%d", d.blockW, d.blockH, d.width, d.height)
 		}
 	} else {
@@ -474,12 +476,15 @@ func (d *decoder) readBlockLayout() error {
 	if d.planar {
 		blocks *= d.samples
 	}
+	// The worst codings take eight bits for one. JPEG is opened twice, and may hold metadata.
+	d.packed = 8*rawBytes(d, d.across()*d.blockW, d.down()*d.blockH) + 2*d.src.Available() + metadata.MaxSize
 	var err error
 	if d.offsets, err = d.blockField(offsets, blocks); err != nil {
 		return err
 	}
 	if _, ok := tiffdir.Find(d.fields, counts); !ok {
-		return nil // Old writers left it out; a block then ends where it ends.
+		d.counts = betweenOffsets(d.offsets) // Old writers left it out.
+		return nil
 	}
 	d.counts, err = d.blockField(counts, blocks)
 	return err
@@ -490,7 +495,7 @@ func (d *decoder) readBlockLayout() error {
 // at most, LZW, on a constant image, about 1340 times, runs 64 times; fax coding
 // needs a bit per row.
 func (d *decoder) claimsTooMuch() bool {
-	raw := (int64(d.width)*int64(d.samples)*int64(d.bits) + 7) / 8 * int64(d.height)
+	raw := rawBytes(d, d.width, d.height)
 	if d.photometric == photometricYCbCr {
 		raw /= 3 // chroma may have few samples
 	}
@@ -502,6 +507,22 @@ func (d *decoder) claimsTooMuch() bool {
 	}
 	const maxExpansion = 2000
 	return !d.src.Has(raw / maxExpansion)
+}
+
+// betweenOffsets returns as how many bytes of each block to take those in front of the next one.
+func betweenOffsets(offsets []int64) []int64 {
+	sorted := append(slices.Sorted(slices.Values(offsets)), math.MaxInt64)
+	counts := make([]int64, len(offsets))
+	for i, offset := range offsets {
+		next, _ := slices.BinarySearch(sorted, offset+1)
+		counts[i] = sorted[next] - offset
+	}
+	return counts
+}
+
+// rawBytes is the bytes of so many pixels, unpacked.
+func rawBytes(d *decoder, width, height int) int64 {
+	return (int64(width)*int64(d.samples)*int64(d.bits) + 7) / 8 * int64(height)
 }
 
 func (d *decoder) across() int { return (d.width + d.blockW - 1) / d.blockW }
@@ -583,10 +604,27 @@ func (d *decoder) block(i int) (io.Reader, error) {
 	if offset == math.MaxInt64 || !d.src.Has(offset+1) {
 		return nil, format.Truncated(format.TIFF)
 	}
+	r := budgetReader{d.src.From(offset), &d.packed}
 	if d.counts == nil {
-		return d.src.From(offset), nil
+		return r, nil
 	}
-	return io.LimitReader(d.src.From(offset), d.counts[i]), nil
+	return io.LimitReader(r, d.counts[i]), nil
+}
+
+// budgetReader fails where strips or tiles have taken more bytes than their pixels need. Thousands of them may be the same
+// bytes, of which most unpack to nothing.
+type budgetReader struct {
+	r    io.Reader
+	left *int64
+}
+
+func (b budgetReader) Read(p []byte) (int, error) {
+	if *b.left <= 0 {
+		return 0, malformed("its strips or tiles take more bytes than their pixels need")
+	}
+	n, err := b.r.Read(p)
+	*b.left -= int64(n)
+	return n, err
 }
 
 // TakeMetadata gives an image the metadata of the first directory of a file.

@@ -2,6 +2,7 @@ package tiff
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"image"
@@ -20,7 +21,7 @@ import (
 
 // TestJPEGInTIFF reads what is not compared with libtiff sample by sample.
 func TestJPEGInTIFF(t *testing.T) {
-	want, err := png.Decode(source.File(bytes.NewReader(imagetest.File(t, "rgb8.png")), math.MaxInt32, 0))
+	want, err := png.Decode(source.File(context.Background(), bytes.NewReader(imagetest.File(t, "rgb8.png")), math.MaxInt32, 0))
 	require.NoError(t, err)
 	for file, least := range map[string]float64{
 		"jpeg.tif": 30, "jpegcmyk.tif": 36,
@@ -32,7 +33,7 @@ func TestJPEGInTIFF(t *testing.T) {
 		require.Greater(t, imagetest.PSNR(want.Pix, m.Pix), least, file)
 	}
 	// Grey, of which the last strip ends where the image does.
-	grey, _, err := jpeg.Decode(source.File(bytes.NewReader(imagetest.File(t, "gray.jpg")), math.MaxInt32, 0), false)
+	grey, _, err := jpeg.Decode(source.File(context.Background(), bytes.NewReader(imagetest.File(t, "gray.jpg")), math.MaxInt32, 0), false)
 	require.NoError(t, err)
 	m := decode(t, imagetest.TIFF(imagetest.File(t, "gray.jpg"), map[uint16]uint32{
 		tiffdir.TagCompression: compressionJPEG, tiffdir.TagImageWidth: 23, tiffdir.TagImageLength: 17, tiffdir.TagRowsPerStrip: 17, tiffdir.TagPhotometric: photometricWhiteIsZero,

@@ -37,10 +37,6 @@ func Decode(src *source.Source) (*picture.Image, error) {
 		return nil, format.Foreign(format.WebP, err)
 	}
 	b := img.Bounds()
-	// The extended header gives the size of the canvas; the picture has its own.
-	if err := src.CheckSize(format.WebP, b.Dx(), b.Dy()); err != nil {
-		return nil, err
-	}
 	m := picture.New(b.Dx(), b.Dy(), 3, 8, !picture.IsOpaque(img))
 	switch s := img.(type) {
 	case *image.YCbCr:
@@ -81,6 +77,12 @@ func readChunks(src *source.Source) (*chunks, error) {
 			if flags, err := src.Bytes(offset+8, 1); err == nil && flags[0]&animation != 0 {
 				return nil, fmt.Errorf("%w: the WebP is an animation (still images are read; save one of its pictures as PNG)", format.ErrUnsupported)
 			}
+		case "VP8 ", "VP8L": // the picture, whose size need not be that of the canvas
+			if width, height, ok := frameSize(src, name, offset+8); ok {
+				if err := src.CheckSize(format.WebP, width, height); err != nil {
+					return nil, err
+				}
+			}
 		case "ICCP", "EXIF", "XMP ":
 			if budget -= length; budget < 0 {
 				return nil, fmt.Errorf("%w: the metadata in WebP is larger than %d MB", format.ErrUnsupported, metadata.MaxSize>>20)
@@ -100,6 +102,25 @@ func readChunks(src *source.Source) (*chunks, error) {
 		}
 		offset += 8 + length + length%2
 	}
+}
+
+// frameSize reads the size in the header of a frame (RFC 6386, section 9.1; RFC 9649, section 3.4). A header that is not there
+// is x/image/webp's to report.
+func frameSize(src *source.Source, name string, offset int64) (width, height int, ok bool) {
+	const side = 1<<14 - 1
+	if name == "VP8L" {
+		b, err := src.Bytes(offset+1, 4)
+		if err != nil {
+			return 0, 0, false
+		}
+		bits := binary.LittleEndian.Uint32(b)
+		return int(bits&side) + 1, int(bits>>14&side) + 1, true
+	}
+	b, err := src.Bytes(offset+6, 4)
+	if err != nil {
+		return 0, 0, false
+	}
+	return int(binary.LittleEndian.Uint16(b) & side), int(binary.LittleEndian.Uint16(b[2:]) & side), true
 }
 
 // toRGB converts the components of a VP8 frame. They are in the limited range

@@ -196,9 +196,10 @@ var (
 	three = tile.Reach{1, 1, 1}
 )
 
-// run makes the result for an image of shape s. What one tile holds is made in one go.
+// run makes the result for an image of shape s. What two tiles hold is made in one go.
 func (p *pass) run(s backend.Shape) {
-	if s.H <= p.side && s.W <= p.side {
+	// Strips of two tiles would keep nearly all of each array beside what a tile takes, and turn pixels into planes and back.
+	if tile := int64(p.side); int64(s.Plane()) <= 2*tile*tile {
 		memory := devicequeue.NewPool(p.dev)
 		defer memory.Free()
 		p.result(memory, s.Whole(), p.input(memory, s.Whole()), s.Whole(), s.Whole(), p.layersFrom(0))

@@ -75,7 +75,7 @@ func said(t testing.TB, dev backend.Device, m *Model, src backend.Buffer, side i
 // TestTilesChangeNothing: whatever the tiles and the number of threads, the bits are those of
 // the whole image at once, of images that do not divide by anything too.
 func TestTilesChangeNothing(t *testing.T) {
-	networks, sides := [][]int{{17}, {5, 6}, {16, 18, 20}, {3, 4, 5, 6}}, []int{12, 24, 60}
+	networks, sides := [][]int{{17}, {5, 6}, {16, 18, 20}, {3, 4, 5, 6}}, []int{12, 24, 36}
 	if testing.Short() { // the deep ones; this takes long under emulation, and go test ./... has all
 		networks, sides = networks[2:], sides[1:]
 	}

@@ -2,7 +2,7 @@ package guide
 
 import "github.com/averaged/imaging/backend"
 
-// An image that one tile does not hold is computed in strips across its longer side. A strip of the result is made as
+// An image that two tiles do not hold is computed in strips across its longer side. A strip of the result is made as
 // soon as the arrays of the next scale reach far enough, and of those only the rows stay that are read again. So the
 // memory grows with the shorter side of the image, and not with its longer one.
 

@@ -46,7 +46,7 @@ func (r *Taker) Take(name string, shape ...int) []float32 {
 	}
 	if !fits {
 		want := strings.ReplaceAll(fmt.Sprint(shape), "-1", "any")
-		r.err = fmt.Errorf("tensor %q has the shape %v, must have %s", name, t.Shape, want)
+		r.err = fmt.Errorf("tensor %q has the shape %.80s, must have %s", name, fmt.Sprint(t.Shape), want)
 		return nil
 	}
 	var values []float32

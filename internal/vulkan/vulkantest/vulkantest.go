@@ -1,13 +1,34 @@
-// Package vulkantest makes calls of Vulkan fail, for tests of the reactions to that.
+// Package vulkantest makes calls of Vulkan fail, for tests of the reactions to that, and skips tests where there is no GPU.
 package vulkantest
 
 import (
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"testing"
 
 	"github.com/averaged/imaging/internal/vulkan/driver"
 )
+
+// wanted is set where a Vulkan device must be there, be it software.
+const wanted = "IMAGING_WANT_VULKAN"
+
+// Need skips a test where devices could not be listed, or are software, which computes as GPUs do and takes long; but
+// where a device must be there, that it is not is a failure.
+func Need(t testing.TB, err error, software bool) {
+	t.Helper()
+	switch {
+	case os.Getenv(wanted) != "":
+		if err != nil {
+			t.Fatal(err)
+		}
+	case err != nil:
+		t.Skipf("no Vulkan here (bash .ci/vulkan tests it in software): %v", err)
+	case software:
+		t.Skip("Vulkan is software here: bash .ci/vulkan tests it")
+	}
+}
 
 // Code is the return value of a function of Vulkan.
 type Code int32
