@@ -27,7 +27,7 @@ type Meter struct {
 
 // Map finds the noise level of every square of an image. A small one is mirrored first: the network learned from large crops.
 func (m Meter) Map(ctx context.Context, p *imageplanes.Planes) (outcome.Estimate, error) {
-	e, err := m.mapOf(ctx, p.Mirrored(noise.MinSide))
+	e, err := m.mapOf(ctx, p.Mirrored(noise.MinSide, noise.MinSide))
 	for _, levels := range e.ByDenoiser {
 		if levels != nil {
 			*levels = *levels.Part(image.Rect(0, 0, p.Width, p.Height))
