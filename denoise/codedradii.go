@@ -105,58 +105,49 @@ var mapCodes = func() (t struct {
 	return t
 }()
 
-// setRadii sets the codes of a region from radii, which are 0 or more.
-func (r *codedRadii) setRadii(region backend.Region, radii []float32) {
+// setRadii sets the codes of a block in a region from radii, images×groups×pixels, which are 0 or more.
+func (r *codedRadii) setRadii(region backend.Region, block int, radii []float32) {
 	h, w := region.Size()
+	base := r.base[block]
 	var wait sync.WaitGroup
-	for n := range r.shape.N {
-		for i, base := range r.base {
-			for g, b := range base {
-				of := radii[:h*w]
-				radii = radii[h*w:]
-				wait.Go(func() {
-					for y := range h {
-						to := r.row(i, n, g, region.Y0+y)[region.X0:]
-						for x, v := range of[y*w:][:w] {
-							to[x] = mapCode(v / b)
-						}
-					}
-				})
+	for n := range r.shape.N * len(base) {
+		wait.Go(func() {
+			of, b := radii[n*h*w:][:h*w], base[n%len(base)]
+			for y := range h {
+				to := r.row(block, n/len(base), n%len(base), region.Y0+y)[region.X0:]
+				for x, v := range of[y*w:][:w] {
+					to[x] = mapCode(v / b)
+				}
 			}
-		}
+		})
 	}
 	wait.Wait()
 }
 
-// set sets the codes of a region from what the guide said there.
-func (r *codedRadii) set(region backend.Region, said []float32) error {
+// set sets the codes of a block in a region from what the guide said there.
+func (r *codedRadii) set(region backend.Region, block int, factors []float32) error {
 	h, w := region.Size()
+	groups := len(r.base[block])
 	var wait sync.WaitGroup
-	errs := make([]error, r.shape.N*len(r.base))
-	for n := range r.shape.N {
-		for i, base := range r.base {
-			of := said[:len(base)*h*w]
-			said = said[len(of):]
-			wait.Go(func() { errs[n*len(r.base)+i] = r.setBlock(n, i, region, of) })
-		}
+	errs := make([]error, r.shape.N*groups)
+	for n := range errs {
+		wait.Go(func() { errs[n] = r.setGroup(region, block, n/groups, n%groups, factors[n*h*w:][:h*w]) })
 	}
 	wait.Wait()
 	return cmp.Or(errs...)
 }
 
-// setBlock is set for one block of one image.
-func (r *codedRadii) setBlock(n, block int, region backend.Region, said []float32) error {
+// setGroup is set for one group of one image.
+func (r *codedRadii) setGroup(region backend.Region, block, n, group int, factors []float32) error {
 	h, w := region.Size()
-	for g := range r.base[block] {
-		for y := range h {
-			to := r.row(block, n, g, region.Y0+y)[region.X0:]
-			for x, v := range said[(g*h+y)*w:][:w] {
-				code, ok := guide.Code(v)
-				if !ok {
-					return notARadius(float64(v))
-				}
-				to[x] = code
+	for y := range h {
+		to := r.row(block, n, group, region.Y0+y)[region.X0:]
+		for x, v := range factors[y*w:][:w] {
+			code, ok := guide.Code(v)
+			if !ok {
+				return notARadius(float64(v))
 			}
+			to[x] = code
 		}
 	}
 	return nil

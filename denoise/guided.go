@@ -161,16 +161,14 @@ func (n *Network) guideRadii(ctx context.Context, photograph backend.Buffer, sig
 	if radii.coded != nil {
 		radii.coded.setBase(base, strength)
 	}
-	var said []float32
+	said := n.newSaid()
 	err = n.guide.Apply(ctx, seen, sigma, func(r backend.Region, x backend.Buffer) error {
-		said = slices.Grow(said[:0], x.Shape().Len())[:x.Shape().Len()]
-		if err := n.dev.Download(said, x); err != nil {
-			return err
-		}
-		if radii.coded != nil {
-			return radii.coded.set(r, said)
-		}
-		return radii.set(n.dev, r, said, base, strength)
+		return said.each(x, func(block int, factors []float32) error {
+			if radii.coded != nil {
+				return radii.coded.set(r, block, factors)
+			}
+			return radii.set(n.dev, r, block, factors, base[block], strength)
+		})
 	})
 	if err != nil {
 		return nil, err
@@ -263,21 +261,57 @@ func (r *Radii) totals(dev backend.Device) ([]float64, error) {
 	return total, nil
 }
 
-// set sets the radii of a region from what the guide said there, to strength·base·Factor. It may
-// change said.
-func (r *Radii) set(dev backend.Device, region backend.Region, said []float32, base [][]float32, strength float64) error {
-	h, w := region.Size()
-	var scales []float32
-	for _, b := range base {
-		for _, v := range b {
-			scales = append(scales, float32(min(strength*float64(v), math.MaxFloat32)))
+// said is what a guide says, of a block at a time: of all blocks it takes as much memory as the radii themselves.
+type said struct {
+	dev    backend.Device
+	groups []int // of each block
+	block  []float32
+}
+
+func (n *Network) newSaid() *said { return &said{dev: n.dev, groups: n.Groups()} }
+
+// each calls do with what x says of each block, images×groups×pixels, which do may change.
+func (s *said) each(x backend.Buffer, do func(block int, factors []float32) error) error {
+	shape, first := x.Shape(), 0
+	var all []float32 // of several images, where a block is not one piece of memory
+	if shape.N > 1 {
+		all = make([]float32, shape.Len())
+		if err := s.dev.Download(all, x); err != nil {
+			return err
 		}
 	}
+	for block, groups := range s.groups {
+		n := shape.N * groups * shape.Plane()
+		s.block = slices.Grow(s.block[:0], n)[:n]
+		if shape.N > 1 {
+			for i := range shape.N {
+				copy(s.block[i*groups*shape.Plane():][:groups*shape.Plane()], all[(i*shape.C+first)*shape.Plane():])
+			}
+		} else {
+			view, err := s.dev.Channels(x, first, groups)
+			if err != nil {
+				return err
+			}
+			if err := s.dev.Download(s.block, view); err != nil {
+				return err
+			}
+		}
+		if err := do(block, s.block); err != nil {
+			return err
+		}
+		first += groups
+	}
+	return nil
+}
+
+// set sets the radii of a block in a region from what the guide said there, to strength·base·Factor. It changes factors.
+func (r *Radii) set(dev backend.Device, region backend.Region, block int, factors, base []float32, strength float64) error {
+	h, w := region.Size()
 	var wait sync.WaitGroup
-	errs := make([]error, r.image.N*len(scales))
+	errs := make([]error, r.image.N*len(base))
 	for n := range errs {
 		wait.Go(func() {
-			of, scale := said[n*h*w:][:h*w], scales[n%len(scales)]
+			of, scale := factors[n*h*w:][:h*w], float32(min(strength*float64(base[n%len(base)]), math.MaxFloat32))
 			for k, x := range of {
 				of[k] = min(scale*guide.Factor(x), math.MaxFloat32)
 				if of[k] != of[k] {
@@ -291,47 +325,26 @@ func (r *Radii) set(dev backend.Device, region backend.Region, said []float32, b
 	if err := cmp.Or(errs...); err != nil {
 		return err
 	}
-	return r.put(dev, region, said)
+	return r.put(dev, region, block, factors)
 }
 
-// put sets the radii of a region, images×groups×pixels of all blocks.
-func (r *Radii) put(dev backend.Device, region backend.Region, values []float32) error {
-	h, w := region.Size()
-	plane, all := h*w, 0
-	for _, m := range r.maps {
-		all += m.Shape().C
+// put sets the radii of a block in a region, images×groups×pixels.
+func (r *Radii) put(dev backend.Device, region backend.Region, block int, values []float32) error {
+	m := r.maps[block]
+	s := m.Shape()
+	if region == s.Whole() {
+		return dev.Upload(m, values)
 	}
-	first := 0
-	for _, m := range r.maps {
-		groups := m.Shape().C
-		of := values[first*plane:][:groups*plane]
-		if r.image.N > 1 {
-			of = make([]float32, r.image.N*groups*plane)
-			for n := range r.image.N {
-				copy(of[n*groups*plane:], values[(n*all+first)*plane:][:groups*plane])
-			}
-		}
-		first += groups
-		if region == m.Shape().Whole() {
-			if err := dev.Upload(m, of); err != nil {
-				return err
-			}
-			continue
-		}
-		part, err := dev.Alloc(backend.Shape{N: r.image.N, C: groups, H: h, W: w})
-		if err != nil {
-			return err
-		}
-		err = dev.Upload(part, of)
-		if err == nil {
-			err = dev.CopyRegion(m, region.Y0, region.X0, part, part.Shape().Whole())
-		}
-		part.Free()
-		if err != nil {
-			return err
-		}
+	s.H, s.W = region.Size()
+	part, err := dev.Alloc(s)
+	if err != nil {
+		return err
 	}
-	return nil
+	defer part.Free()
+	if err := dev.Upload(part, values); err != nil {
+		return err
+	}
+	return dev.CopyRegion(m, region.Y0, region.X0, part, part.Shape().Whole())
 }
 
 // checkedRadius returns a radius, which may be infinite, as devices take it: the largest

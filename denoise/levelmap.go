@@ -146,23 +146,22 @@ func (n *Network) guideLevels(ctx context.Context, photograph backend.Buffer, m 
 			dst[i] = min(max(v, low), high)
 		}
 	}
-	var said []float32
+	said := n.newSaid()
 	err = n.guide.ApplyLevels(ctx, seen, told, func(r backend.Region, x backend.Buffer) error {
-		said = slices.Grow(said[:0], x.Shape().Len())[:x.Shape().Len()]
-		if err := n.dev.Download(said, x); err != nil {
-			return err
-		}
 		h, w := r.Size()
 		sigma := make([]float32, h*w)
 		m.levels(sigma, r, seen.Shuffle)
-		if err := table.multiply(said, sigma, shape.N); err != nil {
-			return err
-		}
-		if radii.coded != nil {
-			radii.coded.setRadii(r, said)
-			return nil
-		}
-		return radii.put(n.dev, r, said)
+		places := table.places(sigma)
+		return said.each(x, func(block int, factors []float32) error {
+			if err := table.multiply(factors, places, block); err != nil {
+				return err
+			}
+			if radii.coded != nil {
+				radii.coded.setRadii(r, block, factors)
+				return nil
+			}
+			return radii.put(n.dev, r, block, factors)
+		})
 	})
 	if err != nil {
 		return nil, err
@@ -228,30 +227,39 @@ func (t *radiusTable) at(sigma float64) [][]float32 {
 	return list
 }
 
-// multiply turns what the guide said, images×groups×pixels, into radii, given the pixels' levels.
-func (t *radiusTable) multiply(said, sigma []float32, images int) error {
-	type place struct {
-		k     int32
-		share float32
-	}
-	places := make([]place, len(sigma))
+// tablePlace is where a level lies in the table, with k below 0 if it is too low.
+type tablePlace struct {
+	k     int32
+	share float32
+}
+
+func (t *radiusTable) places(sigma []float32) []tablePlace {
+	places := make([]tablePlace, len(sigma))
 	for i, v := range sigma {
 		k, share, ok := t.place(v)
 		if !ok {
 			k = -1
 		}
-		places[i] = place{int32(k), share}
+		places[i] = tablePlace{int32(k), share}
 	}
-	all := len(t.radius[0])
-	errs := make([]error, images*all)
+	return places
+}
+
+// multiply turns what the guide said of a block, images×groups×pixels, into radii, given the places of the pixels' levels.
+func (t *radiusTable) multiply(factors []float32, places []tablePlace, block int) error {
+	first, groups := 0, t.groups[block]
+	for _, g := range t.groups[:block] {
+		first += g
+	}
+	errs := make([]error, len(factors)/len(places))
 	var wait sync.WaitGroup
-	for n := range images * all {
+	for n := range errs {
 		wait.Go(func() {
 			var column [tableLevels]float32
 			for k := range column {
-				column[k] = t.radius[k][n%all]
+				column[k] = t.radius[k][first+n%groups]
 			}
-			to := said[n*len(sigma):][:len(sigma)]
+			to := factors[n*len(places):][:len(places)]
 			for i, p := range places {
 				if p.k < 0 {
 					to[i] = 0

@@ -367,3 +367,21 @@ func TestGuidedDeblurringOnPicturesThatHurt(t *testing.T) {
 		}
 	}
 }
+
+// The last row and column of an image with odd sides are as good as they are in an image with even ones.
+func TestOddSides(t *testing.T) {
+	leaveRuns(t)
+	const side, sigma = 160, 0.1
+	clean := still(side, side)
+	even := noisy(clean, sigma, 6)
+	for _, method := range []string{weights.Guided, weights.Fast, weights.Camera} {
+		edges := func(odd int) float64 { // psnr of the last column and row
+			n := side - odd
+			img, _, err := restore.Denoise(t.Context(), crop(even, odd, odd, n, n), restore.Sigma(sigma), restore.Method(method))
+			require.NoError(t, err)
+			out, truth := img.(*restore.Planar), crop(clean, odd, odd, n, n)
+			return psnr(t, crop(out, 0, n-1, n, 1), crop(truth, 0, n-1, n, 1)) + psnr(t, crop(out, n-1, 0, 1, n), crop(truth, n-1, 0, 1, n))
+		}
+		require.InDelta(t, edges(0)/2, edges(1)/2, 0.5, method)
+	}
+}

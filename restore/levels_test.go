@@ -43,7 +43,7 @@ func TestDenoiseByAllLevels(t *testing.T) {
 		n := loaded(t, dev, f)
 		for _, channels := range []int{1, 3} {
 			for _, c := range []struct{ sigma, strength, level float64 }{{0.05, 1.5, 0.075}, {0.1, 1, 0.1}, {0.9, 1, 0.9}, {1e-9, 1, 0.001}} {
-				y := noisy(picture(channels, 15, 18), 0.05, 3)
+				y := noisy(picture(channels, 16, 18), 0.05, 3)
 				out, report, err := restore.Denoise(t.Context(), y, restore.Network(n), restore.Sigma(c.sigma), restore.Strength(c.strength), restore.Adaptation(false))
 				require.NoError(t, err)
 				level := c.level * overAxes(channels)

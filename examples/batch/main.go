@@ -57,6 +57,8 @@ func denoiseAll(ctx context.Context, w io.Writer, folder string, names []string)
 			return failed, ctx.Err()
 		case errors.Is(err, os.ErrNotExist):
 			fmt.Fprintln(w, base+": no such picture")
+		case errors.Is(err, os.ErrExist):
+			fmt.Fprintln(w, base+": there is a result already")
 		case errors.Is(err, backend.ErrOutOfMemory):
 			fmt.Fprintln(w, base+": too large")
 		case err != nil:
@@ -85,7 +87,8 @@ func denoise(ctx context.Context, r *restore.Restorer, from, to string) (*restor
 	if err != nil {
 		return nil, err
 	}
-	result, err := os.Create(to)
+	// Two pictures may have the same name.
+	result, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return nil, err
 	}

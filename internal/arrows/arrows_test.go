@@ -72,7 +72,7 @@ var table = map[string]row{
 	"internal/denoising": {code: []string{
 		"denoise", "tv", "pnp", "backend", "weights",
 		"internal/imageplanes", "internal/meter", "internal/networks", "internal/noise", "internal/outcome", "internal/parallel", "internal/strength",
-	}},
+	}, tests: []string{"internal/synthetic"}},
 	"internal/inverse":     {code: []string{"operator", "tv", "pnp", "backend", "internal/imageplanes", "internal/meter", "internal/networks", "internal/outcome", "internal/strength"}},
 	"internal/networks":    {code: []string{"denoise", "denoise/rungekutta", "operator", "pnp", "backend", "weights", "internal/noise", "internal/outcome", "internal/strength"}, tests: []string{"denoise/refute", "weights/research"}},
 	"internal/outcome":     {code: []string{"denoise", "pnp", "internal/noise"}},

@@ -3,41 +3,58 @@ package denoising
 import (
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/imageplanes"
+	"github.com/averaged/imaging/internal/noise"
 )
 
-// equalShare is the share of pairs of neighbours, in a row or a column, that are equal in all channels, as drawings have many.
-// It counts the visible pixels of the squares that have noise.
-func equalShare(p *imageplanes.Planes, m *denoise.LevelMap) float64 {
-	n := p.Width * p.Height
-	same := func(a, b int) bool {
-		for c := 0; c < len(p.Pix); c += n {
-			if p.Pix[c+a] != p.Pix[c+b] {
-				return false
-			}
-		}
-		return true
-	}
+// isDrawn tells whether the squares of an image that have noise are drawn.
+func isDrawn(p *imageplanes.Planes, m *denoise.LevelMap) bool {
 	pairs, equal := 0, 0
+	for i, v := range m.Sigma {
+		if v > 0 {
+			n, same := countPairs(p, m, i)
+			pairs += n
+			equal += same
+		}
+	}
+	return float64(equal) > noise.MaxEqual*float64(pairs)
+}
+
+// isDrawnSquare tells whether square i of an image is drawn.
+func isDrawnSquare(p *imageplanes.Planes, m *denoise.LevelMap, i int) bool {
+	pairs, equal := countPairs(p, m, i)
+	return float64(equal) > noise.MaxEqual*float64(pairs)
+}
+
+// countPairs counts the pairs of visible neighbours, in a row or a column, of which the latter is in square i, and how many of
+// them are equal in all channels, as drawings have many.
+func countPairs(p *imageplanes.Planes, m *denoise.LevelMap, i int) (pairs, equal int) {
+	n := p.Width * p.Height
 	count := func(at, before int) {
 		if p.Alpha != nil && p.Alpha[before] == 0 {
 			return
 		}
 		pairs++
-		if same(at, before) {
-			equal++
+		for c := 0; c < len(p.Pix); c += n {
+			if p.Pix[c+at] != p.Pix[c+before] {
+				return
+			}
+		}
+		equal++
+	}
+	top, left := i/m.Columns*m.Side, i%m.Columns*m.Side
+	for y := top; y < min(top+m.Side, p.Height); y++ {
+		for x := left; x < min(left+m.Side, p.Width); x++ {
+			at := y*p.Width + x
+			if p.Alpha != nil && p.Alpha[at] == 0 {
+				continue
+			}
+			if x > 0 {
+				count(at, at-1)
+			}
+			if y > 0 {
+				count(at, at-p.Width)
+			}
 		}
 	}
-	for at := range n {
-		y, x := at/p.Width, at%p.Width
-		if m.Sigma[y/m.Side*m.Columns+x/m.Side] == 0 || p.Alpha != nil && p.Alpha[at] == 0 {
-			continue
-		}
-		if x > 0 {
-			count(at, at-1)
-		}
-		if y > 0 {
-			count(at, at-p.Width)
-		}
-	}
-	return float64(equal) / float64(max(pairs, 1))
+	return pairs, equal
 }

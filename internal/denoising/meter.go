@@ -27,7 +27,7 @@ type Meter struct {
 
 // Map finds the noise level of every square of an image. A small one is mirrored first: the network learned from large crops.
 func (m Meter) Map(ctx context.Context, p *imageplanes.Planes) (outcome.Estimate, error) {
-	e, err := m.mapOf(ctx, p.Mirrored(noise.MinSide))
+	e, err := m.mapOf(ctx, p.Mirrored(noise.MinSide, noise.MinSide))
 	for _, levels := range e.ByDenoiser {
 		if levels != nil {
 			*levels = *levels.Part(image.Rect(0, 0, p.Width, p.Height))
@@ -57,7 +57,7 @@ func (m Meter) mapOf(ctx context.Context, p *imageplanes.Planes) (outcome.Estima
 	}
 	e.Levels = e.ByDenoiser[said.Chosen]
 	noisy := noisyLevels(e.Levels)
-	if float64(len(noisy)) < noise.MinShare*float64(len(e.Levels.Sigma)) || equalShare(p, e.Levels) > noise.MaxEqual {
+	if float64(len(noisy)) < noise.MinShare*float64(len(e.Levels.Sigma)) || isDrawn(p, e.Levels) {
 		e.Levels = denoise.ConstantLevels(p.Height, p.Width, 0)
 		e.ByDenoiser = [noise.Denoisers]*denoise.LevelMap{e.Levels, e.Levels}
 		e.Kind = outcome.NoNoise
@@ -97,6 +97,9 @@ func settleWhite(e *outcome.Estimate, p *imageplanes.Planes, axis float64) error
 	}
 	for i := range m.Sigma {
 		m.Sigma[i] = float32(axis * white.Sigma)
+		if isDrawnSquare(p, m, i) { // as the text beside a photograph in a screenshot
+			m.Sigma[i] = 0
+		}
 	}
 	e.Kind, e.Levels, e.Sigma = outcome.WhiteNoise, m, white.Sigma
 	return nil

@@ -3,6 +3,8 @@ package denoising
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"image"
 	"math"
 	"runtime"
 
@@ -32,6 +34,7 @@ func (j Job) byNetwork(ctx context.Context, p *imageplanes.Planes, report *outco
 		return nil, err
 	}
 	defer phi.Free()
+	wide := widened(p, phi.Network)
 	from, to := 0., 1. // of the work, what the part under way is
 	watched, stop := backend.WithProgress(ctx, func(p backend.Progress) error {
 		return progress.Report(from+(to-from)*p.Fraction, 0, 0)
@@ -45,15 +48,15 @@ func (j Job) byNetwork(ctx context.Context, p *imageplanes.Planes, report *outco
 	}
 	if phi.Network.Guided() {
 		to = guideShare
-		if err := j.freeze(watched, phi, p, report); err != nil {
+		if err := j.freeze(watched, phi, p, wide, report); err != nil {
 			return nil, ended(err)
 		}
 		from, to = to, 1
 	}
 	phi.Describe(report, j.Strength)
 	tolerance := cmp.Or(j.Tolerance, denoise.DefaultInnerError)
-	root, bound := math.Sqrt(float64(len(p.Pix))), 0.0
-	out, err := j.apply(p, func(dst, src backend.Buffer) error {
+	root, bound := math.Sqrt(float64(len(wide.Pix))), 0.0
+	out, err := j.apply(wide, func(dst, src backend.Buffer) error {
 		if inexact, ok := phi.Denoiser.(denoise.InexactDenoiser); ok {
 			bound, err = inexact.ApplyWithin(watched, dst, src, tolerance*root)
 			return ended(err)
@@ -68,7 +71,16 @@ func (j Job) byNetwork(ctx context.Context, p *imageplanes.Planes, report *outco
 		report.Iteration.Tolerance, report.Iteration.Residual = tolerance, bound/root
 		report.Iteration.Converged = report.Iteration.Residual <= tolerance
 	}
-	return out, progress.End()
+	return p.Unmirrored(out, wide), progress.End()
+}
+
+// widened returns an image whose sides are multiples of the coarse pixels that a network sees. Where an image ended inside of
+// one, the network would take what is missing for black, and leave noise at the edge. What is added is fixed for the
+// photograph, as the radii are, so that the network moves two images no further apart.
+func widened(p *imageplanes.Planes, n *denoise.Network) *imageplanes.Planes {
+	card, _ := n.Card()
+	coarse := max(1, card.Architecture.Shuffle)
+	return p.Mirrored((p.Height+coarse-1)/coarse*coarse, (p.Width+coarse-1)/coarse*coarse)
 }
 
 // fitTo fits the network to an image and its noise. A certified network without a guide follows the detail of the
@@ -93,14 +105,21 @@ func (j Job) fitTo(ctx context.Context, p *imageplanes.Planes, report *outcome.R
 	return j.Choice.Fit(ctx, j.Device, p.Channels, sigma, j.Strength)
 }
 
-// freeze has the guide of a network look at an image.
-func (j Job) freeze(ctx context.Context, phi *networks.Fitted, p *imageplanes.Planes, report *outcome.Report) error {
-	src, err := imageplanes.Lend(j.Device, p.Shape(), p.Pix)
+// freeze has the guide of a network look at a widened image.
+func (j Job) freeze(ctx context.Context, phi *networks.Fitted, p, wide *imageplanes.Planes, report *outcome.Report) error {
+	levels := levelsFor(report.Noise.Estimate, j.Choice.Method)
+	if levels != nil && wide != p {
+		if err := levels.Check(p.Height, p.Width); err != nil {
+			return fmt.Errorf("restore: noise level: %w", err)
+		}
+		levels = levels.Part(image.Rect(0, 0, wide.Width, wide.Height))
+	}
+	src, err := imageplanes.Lend(j.Device, wide.Shape(), wide.Pix)
 	if err != nil {
 		return err
 	}
 	defer src.Free()
-	if err := phi.FreezeAt(ctx, src, j.Strength, levelsFor(report.Noise.Estimate, j.Choice.Method)); err != nil {
+	if err := phi.FreezeAt(ctx, src, j.Strength, levels); err != nil {
 		return err
 	}
 	if p.Width*p.Height >= largeImage {

@@ -1,6 +1,7 @@
 package imageplanes_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,13 +23,14 @@ func TestMirrored(t *testing.T) {
 				p.Alpha[i] = uint16(i)
 			}
 		}
-		side := rapid.IntRange(0, 40).Draw(t, "side")
-		m := p.Mirrored(side)
-		if side <= min(p.Height, p.Width) {
+		h, w := rapid.IntRange(0, 40).Draw(t, "at least high"), rapid.IntRange(0, 40).Draw(t, "at least wide")
+		m := p.Mirrored(h, w)
+		require.Equal(t, p.Pix, p.Unmirrored(slices.Clone(m.Pix), m))
+		if h <= p.Height && w <= p.Width {
 			require.Same(t, p, m)
 			return
 		}
-		require.Equal(t, []int{max(side, p.Height), max(side, p.Width), p.Channels}, []int{m.Height, m.Width, m.Channels})
+		require.Equal(t, []int{max(h, p.Height), max(w, p.Width), p.Channels}, []int{m.Height, m.Width, m.Channels})
 		require.Equal(t, p.Alpha == nil, m.Alpha == nil)
 		for c := range p.Channels {
 			for y := range m.Height {
