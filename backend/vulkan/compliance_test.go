@@ -1,32 +1,20 @@
 package vulkan
 
 import (
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest"
+	"github.com/averaged/imaging/internal/vulkan/vulkantest"
 )
 
-// wantVulkan is set where a Vulkan device must be there, be it software: then its absence fails, and
-// nothing is skipped.
-const wantVulkan = "IMAGING_WANT_VULKAN"
-
-// need skips the test where there is no GPU with Vulkan and none is demanded. Software computes as GPUs
-// do, and takes long.
+// need skips the test where there is no GPU with Vulkan and none is demanded.
 func need(t testing.TB) {
 	t.Helper()
 	all, err := Devices()
-	switch {
-	case os.Getenv(wantVulkan) != "":
-		require.NoError(t, err)
-	case err != nil:
-		t.Skipf("no Vulkan here (bash .ci/vulkan tests it in software): %v", err)
-	case all[0].Kind == Processor:
-		t.Skip("Vulkan is software here: bash .ci/vulkan tests it")
-	}
+	vulkantest.Need(t, err, err == nil && all[0].Kind == Processor)
 }
 
 func open(t testing.TB, options ...Option) *Device {

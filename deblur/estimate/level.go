@@ -75,7 +75,7 @@ func newLevel(pool *parallel.Pool, v plane, clipped, lit []bool, r int) (*level,
 // clip says which samples are clipped at white: where lamps is above 0. Rows and columns at the border that are white throughout
 // may be a frame around the photograph, and say nothing.
 func (l *level) clip(lamps plane) {
-	top, bottom, left, right := lamps.unframed()
+	top, bottom, left, right := lamps.zeroExtent()
 	for y := top; y <= bottom; y++ {
 		for x := left; x <= right; x++ {
 			if at := y*l.pw + x; lamps.pix[y*l.w+x] > 0 && !l.known[at] {

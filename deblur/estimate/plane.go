@@ -83,8 +83,8 @@ func (p plane) reached(r int, least float32) []bool {
 	return both
 }
 
-// unframed is the first and the last row and column with a sample of 0. What lies beyond is above 0 throughout.
-func (p plane) unframed() (top, bottom, left, right int) {
+// zeroExtent is the first and the last row and column with a sample of 0. What lies beyond is above 0 throughout.
+func (p plane) zeroExtent() (top, bottom, left, right int) {
 	rows, columns := make([]bool, p.h), make([]bool, p.w)
 	for i, v := range p.pix {
 		if v == 0 {
