@@ -237,3 +237,24 @@ func TestSaturationBelowWhite(t *testing.T) {
 	require.InEpsilon(t, sensorNoise.At(.3), report.Noise[1].At(.3), .25)
 	require.Equal(t, m.Pix[:90*m.Width], out.Pix[:90*m.Width])
 }
+
+// A night of a sensor whose black is 0 has half of its samples there, and noise in the others.
+func TestNightAtBlack(t *testing.T) {
+	const w, h = 240, 200
+	r := rand.New(rand.NewPCG(5, 6))
+	m := &raw.Image{Width: w, Height: h, Samples: 1, Mosaic: true, Pattern: raw.Pattern{{0, 1}, {1, 2}}, Step: 1. / 4095}
+	sum := 0.
+	for range w * h {
+		v := max(0, .01*r.NormFloat64())
+		m.Pix = append(m.Pix, float32(v))
+		sum += v / w / h
+	}
+	var pictures []Picture
+	var sigmas []float64
+	out, report, err := Denoise(t.Context(), m, always(m), means(&pictures, &sigmas))
+	require.NoError(t, err)
+	require.False(t, report.Claimed)
+	for _, v := range out.Pix {
+		require.InDelta(t, sum, v, .002)
+	}
+}
