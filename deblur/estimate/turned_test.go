@@ -49,10 +49,10 @@ func TestExplainedBetter(t *testing.T) {
 		cut.k[i] = whole.k[(i/9-4+12)*25+i%9-4+12]
 	}
 	cut.normalise()
-	better, err := e.explainedBetter(parts, whole, cut, halfSize)
+	better, err := e.explainedBetter(parts, whole, cut, halfSize, 0)
 	require.NoError(t, err)
 	require.True(t, better)
-	better, err = e.explainedBetter(parts, drawn(Shape{Kind: Gaussian, Std: 9}, 25, 0, 0), cut, halfSize)
+	better, err = e.explainedBetter(parts, drawn(Shape{Kind: Gaussian, Std: 9}, 25, 0, 0), cut, halfSize, 0)
 	require.NoError(t, err)
 	require.False(t, better)
 }
