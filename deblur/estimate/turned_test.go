@@ -55,4 +55,14 @@ func TestExplainedBetter(t *testing.T) {
 	better, err = e.explainedBetter(parts, drawn(Shape{Kind: Gaussian, Std: 9}, 25, 0, 0), cut, halfSize, 0)
 	require.NoError(t, err)
 	require.False(t, better)
+
+	// What a cut kernel lacks is worth its weights. What softening costs would not be worth a thousand.
+	better, err = e.explainedBetter(parts, whole, cut, halfSize, whole.count()-cut.count())
+	require.NoError(t, err)
+	require.True(t, better)
+	for additional, want := range map[int]bool{0: true, 1000: false} {
+		better, err = e.explainedBetter(parts, whole, whole.softened(0.1), halfSize, additional)
+		require.NoError(t, err)
+		require.Equal(t, want, better, additional)
+	}
 }
