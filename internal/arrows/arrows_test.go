@@ -82,7 +82,7 @@ var table = map[string]row{
 	"internal/imageplanes": {code: []string{"inpaint", "upscale", "backend", "internal/strength", gonum}, tests: []string{"internal/synthetic"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from, internal/cameranoise
 	// photographs it, and internal/strength says for which levels the steps of deblurring are. See RATIONALE.md.
-	"train": {code: []string{"raw", "internal/arguments", "internal/rawdenoise", "denoise", "denoise/activation", "denoise/dncnn", "internal/nn/guide", "internal/nn/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/noise", "internal/parallel", "internal/strength", "internal/symmetry", gonum}},
+	"train": {code: []string{"raw", "internal/arguments", "internal/imagefile/atomicfile", "internal/rawdenoise", "denoise", "denoise/activation", "denoise/dncnn", "internal/nn/guide", "internal/nn/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/noise", "internal/parallel", "internal/strength", "internal/symmetry", gonum}},
 
 	// The restoration packages, side by side.
 	"denoise": {code: []string{
