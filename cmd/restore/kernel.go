@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+	"math"
 
 	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/cmd/restore/internal/record"
@@ -34,9 +35,14 @@ largest weight is white; .pfm holds the exact weights, which sum to 1.
 	var length, angle float64
 	motion := a.kernelShape("motion", "The blur of a camera that moves at constant speed along a straight line",
 		"--length 15 --angle 30", []string{"length"},
-		func() (deblur.Kernel, error) { return deblur.Motion(length, angle) })
+		func() (deblur.Kernel, error) {
+			if math.Abs(angle) > 360 {
+				return deblur.Kernel{}, usagef("--angle %v: want -360 to 360 degrees", angle)
+			}
+			return deblur.Motion(length, angle)
+		})
 	motion.Flags().Float64Var(&length, "length", 0, "length of the line in pixels, 1 to 2000 (required)")
-	motion.Flags().Float64Var(&angle, "angle", 0, "degrees, counterclockwise from horizontal")
+	motion.Flags().Float64Var(&angle, "angle", 0, "degrees, counterclockwise from horizontal, -360 to 360")
 
 	var std float64
 	gaussian := a.kernelShape("gaussian", "A normal distribution, cut off at 4 standard deviations",

@@ -165,6 +165,7 @@ usage, 3 nothing to do, 130 interrupted (no partial file remains).`,
 		}
 	}
 	manual.Group(root)
+	bindNumbers(root)
 	return root
 }
 
@@ -240,7 +241,7 @@ func flagError(err error) string {
 // syntax says what strconv's errors mean.
 func syntax(reason string) string {
 	switch {
-	case strings.Contains(reason, "ParseInt") || strings.Contains(reason, "ParseUint"):
+	case strings.Contains(reason, "ParseInt") || strings.Contains(reason, "ParseUint") || strings.Contains(reason, "Atoi"):
 		return "want a whole number in range"
 	case strings.Contains(reason, "ParseFloat"):
 		return "want a number"

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 
@@ -280,10 +279,10 @@ func (r *rateRange) Set(text string) error {
 	if !isRange {
 		low, high = "0", text
 	}
-	from, errFrom := strconv.ParseFloat(low, 64)
-	to, errTo := strconv.ParseFloat(high, 64)
+	from, errFrom := parseNumber(low)
+	to, errTo := parseNumber(high)
 	switch {
-	case errFrom != nil || errTo != nil || math.IsInf(to, 0):
+	case errFrom != nil || errTo != nil:
 		return fmt.Errorf("want a number such as 1e-3, or two such as 1e-4..1e-3")
 	case !(from >= 0 && from <= to && to > 0):
 		return fmt.Errorf("want numbers above 0, the smaller one first")
