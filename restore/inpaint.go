@@ -82,7 +82,7 @@ func solveInpainting(ctx context.Context, p *Planar, known []bool, c plan, repor
 	}
 	defer mask.Free()
 	filled := make([]float32, len(p.Pix))
-	if err := mask.Diffuse(filled, p.Pix); err != nil {
+	if err := mask.Diffuse(ctx, filled, p.Pix); err != nil {
 		return nil, err
 	}
 	report.Noise.Sigma = c.sigma
