@@ -127,6 +127,9 @@ func (j Job) New(ctx context.Context, p *imageplanes.Planes, blur Blur, report *
 	if err != nil {
 		return nil, err
 	}
+	if k, err = even(dev, k, j.Choice); err != nil {
+		return nil, err
+	}
 	d := &Problem{dev: dev, k: k, planar: p, sigma: report.Noise.Disturbance, starting: j.Start, step: j.Step, strength: j.Strength}
 	defer func() {
 		if err != nil {

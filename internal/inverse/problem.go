@@ -35,6 +35,28 @@ type Problem struct {
 // twice, and returns x.
 func (p Problem) Solve(ctx context.Context, dev backend.Device, choice *networks.Choice, c Options, report *outcome.Report) ([]float32, error) {
 	h, w := p.K.Domain()
+	evenH, evenW := choice.Even(h, w)
+	if evenH == h && evenW == w {
+		return p.solve(ctx, dev, choice, c, report)
+	}
+	k, err := operator.Widen(dev, p.K, evenH, evenW)
+	if err != nil {
+		return nil, err
+	}
+	defer k.Free()
+	start := &imageplanes.Planes{Channels: p.Channels, Height: h, Width: w, Pix: p.Start}
+	wide := start.Mirrored(evenH, evenW)
+	p.K, p.Start = k, wide.Pix
+	x, err := p.solve(ctx, dev, choice, c, report)
+	if err != nil {
+		return nil, err
+	}
+	return start.Unmirrored(x, wide), nil
+}
+
+// solve is Solve for images with the sides that the denoiser asks for.
+func (p Problem) solve(ctx context.Context, dev backend.Device, choice *networks.Choice, c Options, report *outcome.Report) ([]float32, error) {
+	h, w := p.K.Domain()
 	domain := backend.Image(p.Channels, h, w)
 	h, w = p.K.Range()
 	y, err := imageplanes.Lend(dev, backend.Image(p.Channels, h, w), p.Y)
