@@ -29,6 +29,7 @@ type Problem struct {
 	Channels int
 	Y, Start []float32 // of K's range and domain
 	Prior    PriorStrength
+	Peak     float64 // upper end of the box, 0: 1
 }
 
 // Solve runs the plug-and-play proximal gradient iteration for any operator, with a network
@@ -74,11 +75,11 @@ func (p Problem) solve(ctx context.Context, dev backend.Device, choice *networks
 		return nil, err
 	}
 	defer done()
-	run := Iteration{K: p.K, Y: y, Phi: phi, Start: start, Step: c.Step, Tolerance: defaultTolerance}
+	run := Iteration{K: p.K, Y: y, Phi: phi, Start: start, Step: c.Step, Peak: p.Peak, Tolerance: defaultTolerance}
 	if network != nil && network.Network.Guided() {
 		run.Tolerance = guidedTolerance
 		run.Freeze = func(ctx context.Context, x backend.Buffer) (pnp.Denoiser, error) {
-			return network.GuideAt(ctx, p.K, y, x, pnp.GradientStep, pnp.Options{Step: c.Step}, c.Strength)
+			return network.GuideAt(ctx, p.K, y, x, pnp.GradientStep, pnp.Options{Step: c.Step, Peak: p.Peak}, c.Strength)
 		}
 	}
 	x, progress, err := run.Solve(ctx, dev, choice.Method, c, report)
