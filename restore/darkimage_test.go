@@ -2,10 +2,12 @@ package restore_test
 
 import (
 	"image"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/restore"
 )
 
@@ -45,5 +47,38 @@ func TestDarkImages(t *testing.T) {
 				require.Greater(t, between-24.1, 40.0, "%s by %s at %v", name, method, sigma) // 24.1 dB are a factor of 16
 			}
 		}
+	}
+}
+
+// Light above white is not cut off, as files of floats may have it.
+func TestLightAboveWhite(t *testing.T) {
+	const side, factor = 48, 3
+	clean := still(side, side)
+	bright := restore.NewPlanar(3, side, side)
+	for i, v := range clean.Pix {
+		bright.Pix[i] = factor * v
+	}
+	mask := image.NewGray(image.Rect(0, 0, side, side))
+	for i := range mask.Pix {
+		mask.Pix[i] = byte(i * i % 11 % 2 * 255)
+	}
+	box, err := deblur.Box(3)
+	require.NoError(t, err)
+	sigma := restore.Sigma(0.001)
+	for name, do := range map[string]func(y *restore.Planar) (image.Image, *restore.Report, error){
+		"deblur": func(y *restore.Planar) (image.Image, *restore.Report, error) {
+			return restore.Deblur(t.Context(), y, box, sigma)
+		},
+		"inpaint": func(y *restore.Planar) (image.Image, *restore.Report, error) {
+			return restore.Inpaint(t.Context(), y, mask, sigma)
+		},
+		"upscale": func(y *restore.Planar) (image.Image, *restore.Report, error) {
+			return restore.Upscale(t.Context(), y, 2, sigma)
+		},
+	} {
+		out, report, err := do(bright)
+		require.NoError(t, err)
+		require.True(t, report.Iteration.Run.Certificate.FixedPointExists())
+		require.Greater(t, slices.Max(out.(*restore.Planar).Pix), 0.9*slices.Max(bright.Pix), name)
 	}
 }
