@@ -114,24 +114,23 @@ func TestOperators(t *testing.T) {
 		for c := range channels {
 			var want mat.VecDense
 			want.MulVec(m, vector(xs[c*dh*dw:][:dh*dw]))
-			for i := range h * w {
-				require.InDelta(t, want.AtVec(i), gotKx[c*h*w+i], scale)
-			}
+			require.Less(t, apart(&want, gotKx[c*h*w:]), scale)
 			want.Reset()
 			want.MulVec(m.T(), vector(ys[c*h*w:][:h*w]))
-			for i := range dh * dw {
-				require.InDelta(t, want.AtVec(i), gotKty[c*dh*dw+i], scale)
-			}
+			require.Less(t, apart(&want, gotKty[c*dh*dw:]), scale)
 		}
 
 		// ⟨Kx, y⟩ = ⟨x, Kᵀy⟩.
 		require.InDelta(t, devicetest.Dot(gotKx, ys), devicetest.Dot(xs, gotKty), scale*math.Sqrt(devicetest.Dot(xs, xs)*devicetest.Dot(ys, ys)))
 
+		bound, reason := o.Norm()
+		if testing.Short() && (o.h != 5 || o.w != 4) {
+			return // ninety blurs more, which take most of the time under emulation; go test ./... makes them at each size
+		}
 		require.NoError(t, operatortest.TestLinear(dev, o))
 
 		// The bound is one, and not much of one: below it are the largest singular
 		// value and what power iteration finds.
-		bound, reason := o.Norm()
 		require.NotEmpty(t, reason)
 		estimate, err := operator.EstimateNorm(t.Context(), dev, o, 30, 5)
 		require.NoError(t, err)
@@ -151,6 +150,15 @@ func TestOperators(t *testing.T) {
 			b.Free()
 		}
 	})
+}
+
+// apart is the largest difference between two vectors, NaN if one has a NaN.
+func apart(want *mat.VecDense, got []float32) float64 {
+	worst := 0.0
+	for i := range want.Len() {
+		worst = max(worst, math.Abs(want.AtVec(i)-float64(got[i])))
+	}
+	return worst
 }
 
 func vector(x []float32) *mat.VecDense {

@@ -37,7 +37,11 @@ type elsewhere struct{ backend.Device }
 func testVarying(t *testing.T, f func(t *testing.T, dev backend.Device, v *Varying, g Grid)) {
 	host := cputest.Open(t, cpu.Threads(2))
 	defer func() { require.NoError(t, host.Close()) }()
-	for where, dev := range map[string]backend.Device{"host": host, "elsewhere": elsewhere{host}} {
+	devices := map[string]backend.Device{"host": host, "elsewhere": elsewhere{host}}
+	if testing.Short() {
+		delete(devices, "elsewhere") // the same operators, and takes long under emulation; go test ./... has it
+	}
+	for where, dev := range devices {
 		for name, g := range testGrids(t) {
 			for _, size := range [][2]int{{2, 3}, {7, 10}, {12, 9}} {
 				for _, method := range []backend.BlurMethod{backend.DirectBlur, backend.FourierBlur} {
@@ -241,11 +245,16 @@ func TestVaryingPreconditioner(t *testing.T) {
 	h, w := v.Domain()
 	a := matrix(t, dev, m, h, w)
 	symmetric := mat.NewSymDense(h*w, nil)
+	asymmetry := 0.0
 	for i := range h * w {
 		for j := range i + 1 {
-			require.InDelta(t, a.At(i, j), a.At(j, i), 1e-5)
+			asymmetry = max(asymmetry, math.Abs(a.At(i, j)-a.At(j, i)))
 			symmetric.SetSym(i, j, a.At(i, j))
 		}
+	}
+	require.LessOrEqual(t, asymmetry, 1e-5)
+	if testing.Short() {
+		return // eigenvalues take long under emulation; TestPreconditionersAreBounded has those of small images, and go test ./... these
 	}
 	var eigen mat.EigenSym
 	require.True(t, eigen.Factorize(symmetric, false))

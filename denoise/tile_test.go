@@ -333,7 +333,11 @@ func TestTilesChangeNothing(t *testing.T) {
 	}
 	for name, open := range devices {
 		images := map[backend.Shape][]float32{}
-		for _, s := range []backend.Shape{backend.Image(3, 40, 53), backend.Image(3, 7, 90)} {
+		shapes := []backend.Shape{backend.Image(3, 40, 53), backend.Image(3, 7, 90)}
+		if testing.Short() { // three rows of three tiles, so that one has neighbours all around it
+			shapes = []backend.Shape{backend.Image(3, 25, 31), backend.Image(3, 7, 40)}
+		}
+		for _, s := range shapes {
 			images[s] = randomImage(1, s)
 		}
 		want := map[string]map[backend.Shape][]float32{}

@@ -19,70 +19,64 @@ func continued(i, n int, b backend.Boundary) (int, bool) {
 	}
 }
 
-// blurTaps calls f for every weight that is not zero and every sample it
-// multiplies: sample (y, x) of the result takes weight·image[v, u].
-func blurTaps(s backend.BlurSpec, f func(y, x, v, u int, weight float64)) {
-	if !s.Varies() {
-		kernelTaps(s, f)
-		return
-	}
-	n := s.KH * s.KW
-	for i := range len(s.Rows) * len(s.Columns) {
-		rows, columns := s.Rows[i/len(s.Columns)], s.Columns[i%len(s.Columns)]
-		one := s
-		one.Kernel = s.Kernel[i*n : (i+1)*n]
-		kernelTaps(one, func(y, x, v, u int, weight float64) {
-			f(y, x, v, u, weight*float64(rows[v])*float64(columns[u]))
-		})
-	}
-}
+// tap is a row, or a column, of a kernel and the one of the image that it is put on.
+type tap struct{ weight, sample int }
 
-// kernelTaps is blurTaps for one kernel. It is out of the race detector's sight like the loops of convolutions.
-//
-//go:norace
-func kernelTaps(s backend.BlurSpec, f func(y, x, v, u int, weight float64)) {
-	h, w := s.Range()
-	top, left := 0, 0
-	if s.Boundary == backend.Valid {
-		top, left = s.KH-1-s.CY, s.KW-1-s.CX
+// tapsOf lists the taps of each of count rows of a result, or of its columns: of a kernel of weights rows with the
+// given centre, on an image of samples rows.
+func tapsOf(count, weights, centre, samples int, b backend.Boundary) [][]tap {
+	if b == backend.Valid {
+		centre = weights - 1
 	}
-	for y := range h {
-		for x := range w {
-			for i := range s.KH {
-				v, ok := continued(y+top+s.CY-i, s.H, s.Boundary)
-				if !ok {
-					continue
-				}
-				for j := range s.KW {
-					u, ok := continued(x+left+s.CX-j, s.W, s.Boundary)
-					if k := s.Kernel[i*s.KW+j]; ok && k != 0 {
-						f(y, x, v, u, float64(k))
-					}
-				}
+	taps := make([][]tap, count)
+	for p := range taps {
+		for i := range weights {
+			if v, ok := continued(p+centre-i, samples, b); ok {
+				taps[p] = append(taps[p], tap{i, v})
 			}
 		}
 	}
+	return taps
 }
 
 // referenceBlur sets dst = K·src.
-func referenceBlur(dst, src tensor, s backend.BlurSpec) {
-	clear(dst.v)
-	blurTaps(s, func(y, x, v, u int, weight float64) { addPixel(dst, y, x, weight, src, v, u) })
-}
+func referenceBlur(dst, src tensor, s backend.BlurSpec) { blurPlanes(dst, src, s, false) }
 
 // referenceBlurAdjoint sets dst = Kᵀ·src.
-func referenceBlurAdjoint(dst, src tensor, s backend.BlurSpec) {
-	clear(dst.v)
-	blurTaps(s, func(y, x, v, u int, weight float64) { addPixel(dst, v, u, weight, src, y, x) })
-}
+func referenceBlurAdjoint(dst, src tensor, s backend.BlurSpec) { blurPlanes(dst, src, s, true) }
 
-// addPixel adds weight times pixel (v, u) of src to pixel (y, x) of dst, in all planes.
+// blurPlanes blurs all planes by each kernel in its windows. It is out of the race detector's sight like the loops of
+// convolutions.
 //
 //go:norace
-func addPixel(dst tensor, y, x int, weight float64, src tensor, v, u int) {
-	for n := range src.N {
-		for c := range src.C {
-			dst.v[dst.index(n, c, y, x)] += weight * src.at(n, c, v, u)
+func blurPlanes(dst, src tensor, s backend.BlurSpec, adjoint bool) {
+	clear(dst.v)
+	h, w := s.Range()
+	rows, columns := tapsOf(h, s.KH, s.CY, s.H, s.Boundary), tapsOf(w, s.KW, s.CX, s.W, s.Boundary)
+	for n := range max(1, len(s.Rows)*len(s.Columns)) {
+		kernel := s.Kernel[n*s.KH*s.KW:]
+		for plane := range dst.N * dst.C {
+			to, from := dst.v[plane*dst.Plane():], src.v[plane*src.Plane():]
+			for y, ofRow := range rows {
+				for x, ofColumn := range columns {
+					for _, r := range ofRow {
+						for _, c := range ofColumn {
+							weight := float64(kernel[r.weight*s.KW+c.weight])
+							if weight == 0 {
+								continue
+							}
+							if s.Varies() {
+								weight *= float64(s.Rows[n/len(s.Columns)][r.sample]) * float64(s.Columns[n%len(s.Columns)][c.sample])
+							}
+							if adjoint {
+								to[r.sample*s.W+c.sample] += weight * from[y*w+x]
+							} else {
+								to[y*w+x] += weight * from[r.sample*s.W+c.sample]
+							}
+						}
+					}
+				}
+			}
 		}
 	}
 }

@@ -63,25 +63,28 @@ func blurReference(s backend.BlurSpec, src []float32, planes int, adjoint bool) 
 	if s.Boundary == backend.Valid {
 		oy, ox = s.KH-1-s.CY, s.KW-1-s.CX
 	}
-	for p := range planes {
-		for y := range h {
+	for y := range h {
+		for i := range s.KH {
+			yy, inside := within(y+oy+s.CY-i, s.H)
+			if !inside {
+				continue
+			}
 			for x := range w {
-				for i := range s.KH {
-					for j := range s.KW {
-						yy, inside := within(y+oy+s.CY-i, s.H)
-						if !inside {
-							continue
-						}
-						xx, inside := within(x+ox+s.CX-j, s.W)
-						if !inside {
-							continue
-						}
-						k := float64(s.Kernel[i*s.KW+j])
-						if adjoint {
-							dst[p*n+yy*s.W+xx] += k * float64(src[p*m+y*w+x])
-						} else {
-							dst[p*n+y*w+x] += k * float64(src[p*m+yy*s.W+xx])
-						}
+				for j := range s.KW {
+					k := float64(s.Kernel[i*s.KW+j])
+					if k == 0 {
+						continue
+					}
+					xx, inside := within(x+ox+s.CX-j, s.W)
+					if !inside {
+						continue
+					}
+					to, from := y*w+x, yy*s.W+xx
+					if adjoint {
+						to, from = from, to
+					}
+					for p := range planes {
+						dst[p*n+to] += k * float64(src[p*m+from])
 					}
 				}
 			}

@@ -61,7 +61,7 @@ func TestEstimatedGrid(t *testing.T) {
 		t.Skip("takes long in portable Go; deblur/estimate has short tests, and the run without -short has this one")
 	}
 	m := fromHere(t, blurredStill)[0]
-	m.Crop(200, 220, 60, 80)
+	m.Crop(120, 160, 100, 100)
 	save(t, "a.png", m)
 	few := []string{"deblur", "--prior", "tv", "--iterations", "2", "--force", "--json", "a.png"}
 	r := succeeds(t, append(few, "--kernel-size", "15", "--kernel-grid", "1x2", "--write-kernel", "sheet.png")...)

@@ -43,9 +43,9 @@ func TestDeblurWithoutKernel(t *testing.T) {
 		t.Skip("a kernel is estimated in the tests of deblur/estimate too; this takes long in portable Go")
 	}
 	m := fromHere(t, blurredStill)[0]
-	m.Crop(200, 220, 60, 80)
+	m.Crop(120, 130, 100, 120)
 	save(t, "a.png", m)
-	r := succeeds(t, "deblur", "--prior", "tv", "--iterations", "3", "--kernel-size", "31", "--write-kernel", "k.png", "--json", "a.png")
+	r := succeeds(t, "deblur", "--prior", "tv", "--iterations", "3", "--kernel-size", "15", "--write-kernel", "k.png", "--json", "a.png")
 	o := objects(t, r.stdout)[0]
 	found := o["kernel_estimate"].(map[string]any)
 	require.Equal(t, "k.png", found["written"])
@@ -54,9 +54,9 @@ func TestDeblurWithoutKernel(t *testing.T) {
 	require.NotContains(t, o, "kernel")
 	k := load(t, "k.png")
 	require.EqualValues(t, found["width"], k.Width)
-	require.LessOrEqual(t, max(k.Width, k.Height), 31)
+	require.LessOrEqual(t, max(k.Width, k.Height), 15)
 
-	r = succeeds(t, "kernel", "estimate", "a.png", "--kernel-size", "31", "-o", "k.pfm", "--json")
+	r = succeeds(t, "kernel", "estimate", "a.png", "--kernel-size", "15", "-o", "k.pfm", "--json")
 	o = objects(t, r.stdout)[0]
 	require.Equal(t, "estimate", o["shape"])
 	require.Equal(t, found["kind"], o["estimate"].(map[string]any)["kind"])
@@ -68,11 +68,11 @@ func TestDeblurWithoutKernel(t *testing.T) {
 func TestKernelsOfAJPEG(t *testing.T) {
 	leaveEstimates(t)
 	m := fromHere(t, blurredStill)[0]
-	m.Crop(200, 220, 60, 80)
+	m.Crop(120, 130, 100, 120)
 	require.NoError(t, imagefile.Write(t.Context(), "a.jpg", m, imagefile.WriteOptions{Quality: 60}))
 	save(t, "a.png", load(t, "a.jpg"))
 	kernel := func(arguments ...string) []float32 {
-		succeeds(t, append(arguments, "--kernel-size", "31")...)
+		succeeds(t, append(arguments, "--kernel-size", "15")...)
 		return load(t, arguments[len(arguments)-1]).Pix
 	}
 	want := kernel("kernel", "estimate", "a.jpg", "-o", "jpeg.pfm")
@@ -80,7 +80,7 @@ func TestKernelsOfAJPEG(t *testing.T) {
 	require.NotEqual(t, want, kernel("kernel", "estimate", "a.png", "-o", "png.pfm"), "the same samples")
 
 	// A preview does too, and estimates once for all strengths.
-	r := succeeds(t, "deblur", "--prior", "tv", "--iterations", "3", "--kernel-size", "31", "--preview", "0,0,220,200", "--strength", "1,2", "a.jpg", "--write-kernel", "preview.pfm")
+	r := succeeds(t, "deblur", "--prior", "tv", "--iterations", "3", "--kernel-size", "15", "--preview", "0,0,130,120", "--strength", "1,2", "a.jpg", "--write-kernel", "preview.pfm")
 	require.Equal(t, want, load(t, "preview.pfm").Pix)
 	require.Equal(t, 1, strings.Count(r.stderr, "kernel estimated: "), r.stderr)
 }
@@ -89,11 +89,11 @@ func TestKernelsOfAJPEG(t *testing.T) {
 func TestPreviewsWithoutAKernel(t *testing.T) {
 	leaveEstimates(t)
 	m := fromHere(t, blurredStill)[0]
-	m.Crop(200, 220, 60, 80)
+	m.Crop(120, 130, 100, 120)
 	save(t, "a.png", m)
 	save(t, "b.png", m)
 	for _, inputs := range [][]string{{"a.png", "b.png"}, {"b.png", "-o", "alone.png"}} {
-		succeeds(t, append([]string{"deblur", "--prior", "tv", "--iterations", "2", "--kernel-size", "31", "--preview", "90,90,30,20"}, inputs...)...)
+		succeeds(t, append([]string{"deblur", "--prior", "tv", "--iterations", "2", "--kernel-size", "15", "--preview", "50,50,30,20"}, inputs...)...)
 	}
 	require.Equal(t, content(t, "alone.png"), content(t, "b.preview.png"))
 }

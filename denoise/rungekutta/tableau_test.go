@@ -189,6 +189,7 @@ func TestRadiusIsSharp(t *testing.T) {
 			}
 			return zeta
 		}
+		largest := 0.0
 		for range 20000 {
 			for _, width := range []float64{3, 0.3, 0.03} {
 				zeta := draw(r, width)
@@ -197,9 +198,10 @@ func TestRadiusIsSharp(t *testing.T) {
 						zeta[i] *= complex(rng.Float64(), 0)
 					}
 				}
-				require.LessOrEqual(t, cmplx.Abs(amplification(tableau, zeta)), 1+1e-13, tableau.Name)
+				largest = max(largest, cmplx.Abs(amplification(tableau, zeta)))
 			}
 		}
+		require.LessOrEqual(t, largest, 1+1e-13, tableau.Name)
 		expansive := 0.0
 		for range 20000 {
 			expansive = max(expansive, cmplx.Abs(amplification(tableau, draw(r*1.05, 0.1)))-1)
