@@ -41,7 +41,7 @@ func (m Meter) mapOf(ctx context.Context, p *imageplanes.Planes) (outcome.Estima
 	if err != nil {
 		return outcome.Estimate{}, err
 	}
-	pix, factor := brightened(p, false)
+	pix, factor := Brightened(p, false)
 	said, err := n.Find(ctx, pix, hiddenSquares(p), p.Channels, p.Height, p.Width)
 	if err != nil {
 		return outcome.Estimate{}, fmt.Errorf("restore: noise level: %w", err)
