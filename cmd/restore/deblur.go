@@ -77,6 +77,10 @@ with a note; --kernel-center=false turns that off. An even background of grey or
 is left out, with a note, except in floating-point images. A kernel that is turned,
 flipped, inverted or of another photograph is noted, too.
 
+The blur is taken for one of the samples as they are stored. Light is blurred before a
+camera's tone curve, so results are not as good as those of a blur simulated on samples.
+A photograph that another program converts to linear light and back may come out better.
+
 --kernel-grid 3x4 takes the kernel image for a sheet of 3 rows and 4 columns of
 kernels of one size, for a blur that varies over the frame. Each is for the middle of
 its part of the photograph; between them the blur changes gradually. A camera that

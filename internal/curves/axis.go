@@ -98,7 +98,7 @@ func (t linearTicks) ticks(r span) []tick {
 	return list
 }
 
-// niceStep returns the least of 1, 2 and 5 times a power of ten that is not below v.
+// niceStep returns the smallest of 1, 2 and 5 times a power of ten that is not below v.
 func niceStep(v float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(v)))
 	for _, m := range []float64{1, 2, 5} {

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/averaged/imaging/internal/htmlreport"
 )
 
 // Distribution is a list of numbers with a name.
@@ -38,7 +40,7 @@ func Violins(name, caption, unit string, list []Distribution) Figure {
 	y := func(v float64) float64 { return bottom + (v-low)/(high-low)*(top-bottom) }
 	var b strings.Builder
 	begin(&b, width, height, caption)
-	step := stepOf((high - low) / 6)
+	step := htmlreport.NiceStep((high - low) / 6)
 	for k := math.Ceil(low / step); k*step <= high; k++ {
 		fmt.Fprintf(&b, `<path class="grid" d="M%g %.1fH628" stroke="#d9dadc"/><text x="%g" y="%.1f" dy="4" text-anchor="end">%.6g</text>`+"\n", left, y(k*step), left-6, y(k*step), k*step)
 	}
@@ -125,15 +127,4 @@ func density(s []float64) [][2]float64 {
 		points[i][1] /= most
 	}
 	return points
-}
-
-// stepOf returns the least of 1, 2 and 5 times a power of ten that is not below v.
-func stepOf(v float64) float64 {
-	power := math.Pow(10, math.Floor(math.Log10(v)))
-	for _, m := range []float64{1, 2, 5} {
-		if m*power >= v {
-			return m * power
-		}
-	}
-	return 10 * power
 }

@@ -165,12 +165,14 @@ func (a *axis) close(room bool) {
 	}
 }
 
-// step is the distance of the lines of a linear grid: 1, 2 or 5 times a power of ten.
-func (a *axis) step() float64 {
-	raw := (a.high - a.low) / maxTicks
-	power := math.Pow(10, math.Floor(math.Log10(raw)))
+// step is the distance of the lines of a linear grid.
+func (a *axis) step() float64 { return NiceStep((a.high - a.low) / maxTicks) }
+
+// NiceStep returns the smallest of 1, 2 and 5 times a power of ten that is not below v.
+func NiceStep(v float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(v)))
 	for _, m := range []float64{1, 2, 5} {
-		if m*power >= raw {
+		if m*power >= v {
 			return m * power
 		}
 	}

@@ -21,7 +21,7 @@ const (
 )
 
 // Time makes a pass warmUp times and then, timed, repetitions times, at least once, and
-// returns the median and the least of the times in milliseconds.
+// returns the median and the smallest of the times in milliseconds.
 func Time(warmUp, repetitions int, pass func() error) (median, least float64, err error) {
 	var milliseconds []float64
 	for i := range warmUp + repetitions {

@@ -12,9 +12,9 @@ const record = 1 + Samples
 // largestBinary is far above the 30 MB of a published file.
 const largestBinary = 1 << 30
 
-// ParseBinary adds the records of a binary file to the set: for each picture a byte with the
+// parseBinary adds the records of a binary file to the set: for each picture a byte with the
 // label and its levels.
-func (s *Set) ParseBinary(data []byte) error {
+func (s *Set) parseBinary(data []byte) error {
 	if len(data) == 0 || len(data)%record != 0 {
 		return fmt.Errorf("%d bytes are no binary file of CIFAR-10, which has %d a picture", len(data), record)
 	}
@@ -55,7 +55,7 @@ func (s *Set) readBinary(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.ParseBinary(data); err != nil {
+	if err := s.parseBinary(data); err != nil {
 		return fmt.Errorf("%q: %w", path, err)
 	}
 	return nil

@@ -96,7 +96,7 @@ func TestZip(t *testing.T) {
 		training, test, err := read(p)
 		require.NoError(t, err)
 		var want Set
-		require.NoError(t, want.ParseBinary(data))
+		require.NoError(t, want.parseBinary(data))
 		require.Equal(t, 3, training.Len())
 		// In the order of the classes' names: bird, cat, deer.
 		require.Equal(t, want, training)
@@ -109,11 +109,11 @@ func TestWhatIsNoSetIsRefused(t *testing.T) {
 	_, err := Read(filepath.Join(t.TempDir(), "missing"), 1, 1)
 	require.Error(t, err)
 	var s Set
-	require.ErrorContains(t, s.ParseBinary(nil), "no binary file")
-	require.ErrorContains(t, s.ParseBinary(make([]byte, record+1)), "no binary file")
+	require.ErrorContains(t, s.parseBinary(nil), "no binary file")
+	require.ErrorContains(t, s.parseBinary(make([]byte, record+1)), "no binary file")
 	wrong := binary(2, 0)
 	wrong[record] = 10
-	require.ErrorContains(t, s.ParseBinary(wrong), "label 10")
+	require.ErrorContains(t, s.parseBinary(wrong), "label 10")
 	require.Zero(t, s.Len(), "nothing is added")
 
 	for name, content := range map[string][]byte{
@@ -129,7 +129,7 @@ func TestWhatIsNoSetIsRefused(t *testing.T) {
 		require.NoError(t, z.Close())
 		r, err := zip.NewReader(bytes.NewReader(out.Bytes()), int64(out.Len()))
 		require.NoError(t, err)
-		_, _, err = ParseZip(r)
+		_, _, err = parseZip(r)
 		require.ErrorContains(t, err, name)
 	}
 }
@@ -153,7 +153,7 @@ func FuzzBinary(f *testing.F) {
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var s Set
-		if s.ParseBinary(data) == nil {
+		if s.parseBinary(data) == nil {
 			require.Equal(t, len(data), s.Len()*record)
 		}
 		consistent(t, &s)
@@ -167,7 +167,7 @@ func FuzzZip(f *testing.F) {
 		if err != nil {
 			return
 		}
-		training, test, _ := ParseZip(r)
+		training, test, _ := parseZip(r)
 		consistent(t, &training)
 		consistent(t, &test)
 	})

@@ -25,15 +25,15 @@ func readZip(name string) (training, test Set, err error) {
 		return training, test, fmt.Errorf("%q: %w", name, err)
 	}
 	defer z.Close()
-	if training, test, err = ParseZip(&z.Reader); err != nil {
+	if training, test, err = parseZip(&z.Reader); err != nil {
 		err = fmt.Errorf("%q: %w", name, err)
 	}
 	return training, test, err
 }
 
-// ParseZip reads the pictures train/CLASS/NAME and test/CLASS/NAME of an archive, PNG or JPEG of
+// parseZip reads the pictures train/CLASS/NAME and test/CLASS/NAME of an archive, PNG or JPEG of
 // 32×32 pixels, in the order of their names. Entries elsewhere are passed over.
-func ParseZip(z *zip.Reader) (training, test Set, err error) {
+func parseZip(z *zip.Reader) (training, test Set, err error) {
 	files := slices.Clone(z.File)
 	slices.SortStableFunc(files, func(a, b *zip.File) int { return strings.Compare(a.Name, b.Name) })
 	if len(files) > maxPictures {

@@ -104,7 +104,7 @@ func (f *Flags) Run(ctx context.Context, arguments []string, out io.Writer, chec
 	if err != nil {
 		return err
 	}
-	p.Command = Repeat(f.Name(), arguments)
+	p.Command = repeat(f.Name(), arguments)
 	if err := p.WriteFolder(ctx, f.Out); err != nil {
 		return err
 	}
@@ -115,8 +115,8 @@ func (f *Flags) Run(ctx context.Context, arguments []string, out io.Writer, chec
 // Usagef is an error about the arguments.
 func Usagef(format string, values ...any) error { return usageError{fmt.Sprintf(format, values...)} }
 
-// Repeat returns a command line that repeats a run.
-func Repeat(name string, arguments []string) string {
+// repeat returns a command line that repeats a run.
+func repeat(name string, arguments []string) string {
 	words := []string{"go", "run", "./experiments/" + name}
 	for _, a := range arguments {
 		if strings.ContainsAny(a, " \t\n'\"\\$`") || a == "" {

@@ -82,9 +82,9 @@ func TestRun(t *testing.T) {
 	require.Contains(t, out, "report: "+filepath.Join(folder, "report.html")+"\n")
 	page, err := os.ReadFile(filepath.Join(folder, "report.html"))
 	require.NoError(t, err)
-	require.Contains(t, html.UnescapeString(string(page)), Repeat("x", []string{"-data", "d e", "-o", folder}))
+	require.Contains(t, html.UnescapeString(string(page)), repeat("x", []string{"-data", "d e", "-o", folder}))
 }
 
 func TestRepeat(t *testing.T) {
-	require.Equal(t, `go run ./experiments/x -o 'a b' 'it'\''s' '' plain`, Repeat("x", []string{"-o", "a b", "it's", "", "plain"}))
+	require.Equal(t, `go run ./experiments/x -o 'a b' 'it'\''s' '' plain`, repeat("x", []string{"-o", "a b", "it's", "", "plain"}))
 }

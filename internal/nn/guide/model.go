@@ -17,8 +17,8 @@ const Limit = 4.0
 // photographs the limit costs nothing. Training goes without, for its gradient would end there.
 const MaxFactor = 2
 
-// Prefix begins the names of a guide's tensors in a weight file.
-const Prefix = "guide."
+// prefix begins the names of a guide's tensors in a weight file.
+const prefix = "guide."
 
 // Model is a guide as plain numbers, on no device.
 type Model struct {
@@ -32,7 +32,7 @@ type Model struct {
 
 // Layer is a convolution of the guide.
 type Layer struct {
-	// Name of its tensors without ".weight" and ".bias", with Prefix.
+	// Name of its tensors without ".weight" and ".bias", with prefix.
 	Name string
 	// Out and In are numbers of channels, Kernel the height and width.
 	Out, In, Kernel int
@@ -82,7 +82,7 @@ func Activation(slope float64) backend.Activation {
 func Layers(widths []int, channels, radii int) []Layer {
 	var list []Layer
 	add := func(name string, out, in, kernel int) {
-		list = append(list, Layer{Name: Prefix + name, Out: out, In: in, Kernel: kernel})
+		list = append(list, Layer{Name: prefix + name, Out: out, In: in, Kernel: kernel})
 	}
 	add("in", widths[0], channels+1, 3)
 	for i, w := range widths {

@@ -55,7 +55,7 @@ func (o *Outcome) Facts() []htmlreport.Fact {
 			say("White noise in "+channel, "%.4g", s)
 		}
 	}
-	sayNumber("Disturbance", o.Disturbance)
+	sayNumber("Noise level with the kernel's error", o.Disturbance)
 	sayNumber("Clipped at white", o.Clipped)
 	sayNumber("Weight of total variation", o.Weight)
 	sayNumber("Rescaling of the network", o.Rescaling)
@@ -75,6 +75,7 @@ func (o *Outcome) Facts() []htmlreport.Fact {
 	}
 	if o.Boundary != "" {
 		say("Beyond the frame", "%s", o.Boundary)
+		say("Blur", "of samples as they are stored, not of linear light")
 	}
 	if o.Mask != "" {
 		say("Mask", "%s", message.FileName(o.Mask))
