@@ -69,6 +69,12 @@ func (r Region) Check(s Shape) error {
 	return nil
 }
 
+// Halved returns the region that r has at half the rows and columns (Unshuffled by 2): a coarse pixel counts if one of its
+// fine ones does.
+func (r Region) Halved() Region {
+	return Region{Y0: r.Y0 / 2, Y1: (r.Y1 + 1) / 2, X0: r.X0 / 2, X1: (r.X1 + 1) / 2}
+}
+
 func (r Region) String() string {
 	return fmt.Sprintf("rows [%d,%d), columns [%d,%d)", r.Y0, r.Y1, r.X0, r.X1)
 }

@@ -1,6 +1,7 @@
 package inpaint
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -12,8 +13,8 @@ const diffusionSweeps = 12
 
 // Diffuse fills the missing pixels by diffusion from the known ones (the function Diffuse), to start
 // iterations from. The host computes it.
-func (m *Mask) Diffuse(dst, src []float32) error {
-	return Diffuse(dst, src, m.known, m.h, m.w, m.device.Description().Threads)
+func (m *Mask) Diffuse(ctx context.Context, dst, src []float32) error {
+	return Diffuse(ctx, dst, src, m.known, m.h, m.w, m.device.Description().Threads)
 }
 
 // Diffuse fills the missing pixels of images of h rows and w columns by diffusion from the known ones. src
@@ -26,7 +27,7 @@ func (m *Mask) Diffuse(dst, src []float32) error {
 // and its missing pixels start those of the fine one, which are then averaged with their neighbours a few
 // times (red and black in turn, Gauss and Seidel). So the time depends on the size of the image, not of the
 // holes. It is an error if no pixel is known.
-func Diffuse(dst, src []float32, known []bool, h, w, threads int) error {
+func Diffuse(ctx context.Context, dst, src []float32, known []bool, h, w, threads int) error {
 	if err := checkMask(known, h, w); err != nil {
 		return err
 	}
@@ -41,7 +42,9 @@ func Diffuse(dst, src []float32, known []bool, h, w, threads int) error {
 	defer pool.Close()
 	copy(dst, src)
 	for from := 0; from < len(dst); from += n {
-		layer{pool: pool, h: h, w: w, known: known, value: dst[from : from+n]}.fill()
+		if err := (layer{pool: pool, h: h, w: w, known: known, value: dst[from : from+n]}).fill(ctx); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -55,12 +58,14 @@ type layer struct {
 }
 
 // fill sets the missing pixels. At least one is known.
-func (l layer) fill() {
+func (l layer) fill(ctx context.Context) error {
 	if l.h == 1 && l.w == 1 {
-		return
+		return nil
 	}
 	c := l.coarse()
-	c.fill()
+	if err := c.fill(ctx); err != nil {
+		return err
+	}
 	l.pool.For(l.h, func(y int) {
 		for x := range l.w {
 			if i := y*l.w + x; !l.known[i] {
@@ -69,8 +74,12 @@ func (l layer) fill() {
 		}
 	})
 	for sweep := range 2 * diffusionSweeps {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		l.pool.For(l.h, func(y int) { l.average(y, sweep%2) })
 	}
+	return nil
 }
 
 // coarse returns the layer of half the rows and columns, rounded up.

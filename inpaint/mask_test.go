@@ -74,8 +74,8 @@ func TestMaskRefuses(t *testing.T) {
 	require.NoError(t, err)
 	bound, reason := m.Norm()
 	require.Zero(t, bound, reason)
-	require.ErrorContains(t, m.Diffuse(make([]float32, 12), make([]float32, 12)), "no pixel")
-	require.ErrorContains(t, m.Diffuse(make([]float32, 12), make([]float32, 13)), "samples")
+	require.ErrorContains(t, m.Diffuse(t.Context(), make([]float32, 12), make([]float32, 12)), "no pixel")
+	require.ErrorContains(t, m.Diffuse(t.Context(), make([]float32, 12), make([]float32, 13)), "samples")
 	x, _ := devicetest.Noise(t, dev, 1, 3, 4, 1)
 	y, _ := devicetest.Noise(t, dev, 1, 4, 3, 1)
 	z, _ := devicetest.Noise(t, dev, 2, 3, 4, 1)
@@ -107,7 +107,7 @@ func TestDiffuse(t *testing.T) {
 		x, _ := devicetest.Noise(t, dev, 2, m.h, m.w, 7)
 		src := devicetest.Download(t, dev, x)
 		dst := make([]float32, len(src))
-		require.NoError(r, m.Diffuse(dst, src))
+		require.NoError(r, m.Diffuse(t.Context(), dst, src))
 		for c := range 2 {
 			lo, hi := float32(math.Inf(1)), float32(math.Inf(-1))
 			for i, k := range known {
@@ -129,7 +129,7 @@ func TestDiffuse(t *testing.T) {
 		other, err := NewMask(single, known, m.h, m.w)
 		require.NoError(r, err)
 		defer other.Free()
-		require.NoError(r, other.Diffuse(src, src))
+		require.NoError(r, other.Diffuse(t.Context(), src, src))
 		require.Equal(r, dst, src)
 	})
 }
@@ -149,7 +149,7 @@ func TestDiffuseContinuesARamp(t *testing.T) {
 		m, err := NewMask(dev, known, h, w)
 		require.NoError(t, err)
 		filled := make([]float32, len(ramp))
-		require.NoError(t, m.Diffuse(filled, ramp))
+		require.NoError(t, m.Diffuse(t.Context(), filled, ramp))
 		worst := 0.0
 		for i := range ramp {
 			worst = max(worst, math.Abs(float64(filled[i]-ramp[i])))

@@ -1,3 +1,3 @@
-// Package operator defines linear operators on images, composes them, adapts those
-// that work on the host, and estimates their norms.
+// Package operator defines linear operators on images, composes, masks and widens them, adapts
+// those that work on the host, and estimates their norms.
 package operator

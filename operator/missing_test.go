@@ -37,6 +37,7 @@ func TestNilIsAnError(t *testing.T) {
 			"mosaic":      func() error { _, err := inpaint.NewMosaic(none, [2][2]int{}, h, w); return err },
 			"composition": func() error { _, err := operator.Compose(none, blur, blur); return err },
 			"masked":      func() error { _, err := operator.Mask(none, blur, b); return err },
+			"widened":     func() error { _, err := operator.Widen(none, blur, h, w); return err },
 			"host":        func() error { _, err := host.On(none); return err },
 			"check":       func() error { return operator.Check(t.Context(), none, blur, 3, 1, 1) },
 			"norm":        func() error { _, err := operator.EstimateNorm(t.Context(), none, blur, 1, 1); return err },
@@ -47,13 +48,14 @@ func TestNilIsAnError(t *testing.T) {
 		}
 	}
 	for name, make := range map[string]func() error{
-		"outer":  func() error { _, err := operator.Compose(dev, nil, blur); return err },
-		"inner":  func() error { _, err := operator.Compose(dev, blur, nil); return err },
-		"masked": func() error { _, err := operator.Mask(dev, nil, b); return err },
-		"mask":   func() error { _, err := operator.Mask(dev, blur, nil); return err },
-		"check":  func() error { return operator.Check(t.Context(), dev, nil, 3, 1, 1) },
-		"norm":   func() error { _, err := operator.EstimateNorm(t.Context(), dev, nil, 1, 1); return err },
-		"test":   func() error { return operatortest.TestLinear(dev, nil) },
+		"outer":   func() error { _, err := operator.Compose(dev, nil, blur); return err },
+		"inner":   func() error { _, err := operator.Compose(dev, blur, nil); return err },
+		"masked":  func() error { _, err := operator.Mask(dev, nil, b); return err },
+		"mask":    func() error { _, err := operator.Mask(dev, blur, nil); return err },
+		"widened": func() error { _, err := operator.Widen(dev, nil, h, w); return err },
+		"check":   func() error { return operator.Check(t.Context(), dev, nil, 3, 1, 1) },
+		"norm":    func() error { _, err := operator.EstimateNorm(t.Context(), dev, nil, 1, 1); return err },
+		"test":    func() error { return operatortest.TestLinear(dev, nil) },
 	} {
 		require.Error(t, make(), name)
 	}
@@ -68,9 +70,11 @@ func TestNilIsAnError(t *testing.T) {
 	require.NoError(t, err)
 	masked, err := operator.Mask(dev, blur, b)
 	require.NoError(t, err)
+	widened, err := operator.Widen(dev, blur, h, w)
+	require.NoError(t, err)
 	onHost, err := host.On(dev)
 	require.NoError(t, err)
-	for _, o := range []operator.Linear{blur, varying, mask, mosaic, composition, masked, onHost} {
+	for _, o := range []operator.Linear{blur, varying, mask, mosaic, composition, masked, widened, onHost} {
 		for _, f := range []func(dst, src backend.Buffer) error{o.Apply, o.Adjoint} {
 			require.Error(t, f(nil, b), "%T", o)
 			require.Error(t, f(b, nil), "%T", o)

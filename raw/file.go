@@ -65,7 +65,7 @@ func (f *File) Image() *Image {
 		}
 	}
 	for s := range m.Samples {
-		img.Step = max(img.Step, float32(1/f.span(s)))
+		img.Step = max(img.Step, float32(1/m.Levels.Span[s]))
 	}
 	i := 0
 	for y := a.Min.Y; y < a.Max.Y; y++ {
@@ -73,7 +73,7 @@ func (f *File) Image() *Image {
 			for s := range m.Samples {
 				img.Pix[i] = f.light(x, y, s)
 				if y < a.Min.Y+2 && x < a.Min.X+2 {
-					img.Low = max(img.Low, float32((m.Levels.Linear(0)-m.Black(x, y, s))/f.span(s)))
+					img.Low = max(img.Low, float32((m.Levels.Linear(0)-m.Black(x, y, s))/m.Levels.Span[s]))
 				}
 				i++
 			}
@@ -85,17 +85,11 @@ func (f *File) Image() *Image {
 	return img
 }
 
-// span is white less black. If black levels differ, the first one counts.
-func (f *File) span(sample int) float64 {
-	a := f.raw.Active.Min
-	return f.raw.Levels.White[sample] - f.raw.Black(a.X, a.Y, sample)
-}
-
 // light is that of a pixel of the file.
 func (f *File) light(x, y, sample int) float32 {
 	m := f.raw
 	v := m.Pix[(y*m.Width+x)*m.Samples+sample]
-	return float32((m.Levels.Linear(v) - m.Black(x, y, sample)) / f.span(sample))
+	return float32((m.Levels.Linear(v) - m.Black(x, y, sample)) / m.Levels.Span[sample])
 }
 
 // Write writes the file with another image of the same size and kind as Image. A pixel with the light of the
@@ -118,7 +112,7 @@ func (f *File) Write(w io.Writer, img *Image) error {
 		for x := a.Min.X; x < a.Max.X; x++ {
 			for s := range m.Samples {
 				if v := img.Pix[i]; v != f.light(x, y, s) {
-					pix[(y*m.Width+x)*m.Samples+s] = m.Levels.Stored(float64(v)*f.span(s)+m.Black(x, y, s), m.Top)
+					pix[(y*m.Width+x)*m.Samples+s] = m.Levels.Stored(float64(v)*m.Levels.Span[s]+m.Black(x, y, s), m.Top)
 				}
 				i++
 			}

@@ -2,6 +2,7 @@ package raw
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 	"testing"
 
@@ -111,4 +112,23 @@ func TestCheck(t *testing.T) {
 	}
 	f, _ := fileOf(t, mosaic(2, 4))
 	require.ErrorContains(t, f.Write(&bytes.Buffer{}, good()), "for a file of 4×2")
+}
+
+// A saturated sample has light of 1 or more, also in a row whose black is higher than that of others.
+func TestSaturationOfUnequalBlack(t *testing.T) {
+	m := mosaic(2, 8)
+	for i := range m.Pix {
+		m.Pix[i] = m.White
+	}
+	m.Noise = [2]float64{0, 8}
+	_, data := fileOf(t, m)
+	const noiseProfile, deltaV = 51041, 50716
+	tag := binary.LittleEndian.AppendUint16(nil, noiseProfile)
+	data = bytes.Replace(data, tag, binary.LittleEndian.AppendUint16(nil, deltaV), 1)
+	f, err := Read(bytes.NewReader(data), int64(len(data)), Options{})
+	require.NoError(t, err)
+	require.Equal(t, 8., f.raw.Black(0, 1, 0)-f.raw.Black(0, 0, 0))
+	for _, v := range f.Image().Pix {
+		require.GreaterOrEqual(t, v, float32(1))
+	}
 }

@@ -113,9 +113,9 @@ func TestGreyThroughColour(t *testing.T) {
 	for c := range 3 {
 		copy(colour.Plane(c), grey.Pix)
 	}
-	estimate, err := restore.EstimateNoise(colour)
+	estimate, err := restore.EstimateNoise(t.Context(), colour)
 	require.NoError(t, err)
-	same, err := restore.EstimateNoise(grey)
+	same, err := restore.EstimateNoise(t.Context(), grey)
 	require.NoError(t, err)
 	require.Equal(t, same, estimate)
 	for name, o := range map[string]restore.Option{"network": n, "tv": restore.Method("tv")} {

@@ -29,7 +29,7 @@ func TestImagesThatCannotBeRead(t *testing.T) {
 			_, err := restore.Check(t.Context(), img, kernel, restore.Method("tv"))
 			return err
 		},
-		"EstimateNoise":   func(img image.Image) error { _, err := restore.EstimateNoise(img); return err },
+		"EstimateNoise":   func(img image.Image) error { _, err := restore.EstimateNoise(t.Context(), img); return err },
 		"EstimateKernel":  func(img image.Image) error { _, _, err := restore.EstimateKernel(t.Context(), img); return err },
 		"EstimateBlur":    func(img image.Image) error { _, err := restore.EstimateBlur(t.Context(), img); return err },
 		"DeblurBlind":     func(img image.Image) error { _, _, err := restore.DeblurBlind(t.Context(), img, nil); return err },

@@ -102,7 +102,7 @@ func (r *Restorer) Check(ctx context.Context, img image.Image, kernel deblur.Ker
 			report.Noise.Sigma = c.sigma
 		}
 	} else {
-		p, err := open(img, c.device.Description().Threads)
+		p, err := open(ctx, img, c.device.Description().Threads)
 		if err != nil {
 			return nil, err
 		}

@@ -75,7 +75,7 @@ func TestDefaultForCoarseNoise(t *testing.T) {
 func TestNoiseGiven(t *testing.T) {
 	n := loaded(t, newCPU(t), guidedFile(t, 0.02, 0.3))
 	p := noisy(still(48, 64), 0.1, 7)
-	e, err := restore.EstimateNoise(p)
+	e, err := restore.EstimateNoise(t.Context(), p)
 	require.NoError(t, err)
 	want, wanted, err := restore.Denoise(t.Context(), p, restore.Network(n))
 	require.NoError(t, err)

@@ -82,7 +82,7 @@ func (c *plan) estimateBlur(ctx context.Context, img image.Image) (*Blur, error)
 
 // noiseless returns the image as it is if it has no noise.
 func (c *plan) noiseless(ctx context.Context, img image.Image) (image.Image, *Report, error) {
-	p, err := open(img, c.device.Description().Threads)
+	p, err := open(ctx, img, c.device.Description().Threads)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -74,7 +74,7 @@ func EstimateBlur(ctx context.Context, img image.Image, options ...Option) (*Blu
 }
 
 func (c request) estimateBlur(ctx context.Context, img image.Image) (*Blur, error) {
-	p, opt, err := c.forEstimate(img)
+	p, opt, err := c.forEstimate(ctx, img)
 	if err != nil {
 		return nil, err
 	}

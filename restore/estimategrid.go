@@ -18,7 +18,7 @@ func EstimateGrid(ctx context.Context, img image.Image, kernel deblur.Kernel, ro
 	if err != nil {
 		return deblur.Grid{}, err
 	}
-	p, opt, err := c.forEstimate(img)
+	p, opt, err := c.forEstimate(ctx, img)
 	if err != nil {
 		return deblur.Grid{}, err
 	}

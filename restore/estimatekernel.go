@@ -113,7 +113,7 @@ func EstimateKernel(ctx context.Context, img image.Image, options ...Option) (de
 	if err != nil {
 		return deblur.Kernel{}, nil, err
 	}
-	p, opt, err := c.forEstimate(img)
+	p, opt, err := c.forEstimate(ctx, img)
 	if err != nil {
 		return deblur.Kernel{}, nil, err
 	}
@@ -135,8 +135,8 @@ func applyOnly(options []Option, some []string) (request, error) {
 }
 
 // forEstimate opens an image for an estimate of its blur.
-func (c request) forEstimate(img image.Image) (*Planar, estimate.Options, error) {
-	p, err := open(img, c.threads)
+func (c request) forEstimate(ctx context.Context, img image.Image) (*Planar, estimate.Options, error) {
+	p, err := open(ctx, img, c.threads)
 	return p.planar, estimate.Options{Sigma: c.sigma, Coding: c.compressed.Noise, Size: c.kernelSize, Threads: c.threads, Progress: c.progress}, err
 }
 
@@ -216,7 +216,7 @@ func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, opt
 	if err := kernel.Check(); err != nil {
 		return nil, err
 	}
-	p, err := open(img, c.threads)
+	p, err := open(ctx, img, c.threads)
 	if err != nil {
 		return nil, err
 	}

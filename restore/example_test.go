@@ -256,7 +256,7 @@ func ExampleNetwork() {
 }
 
 func ExampleEstimateNoise() {
-	e, err := restore.EstimateNoise(readPNG("../testdata/readme/noisy.png"))
+	e, err := restore.EstimateNoise(context.Background(), readPNG("../testdata/readme/noisy.png"))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -4,6 +4,7 @@ import (
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/deblurring"
 	"github.com/averaged/imaging/internal/imageplanes"
+	"github.com/averaged/imaging/internal/inverse"
 	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/internal/strength"
 )
@@ -22,7 +23,7 @@ var (
 var ErrNoWeights = errNoWeights
 
 const (
-	MaxBrightness    = deblurring.MaxBrightness
+	MaxBrightness    = inverse.MaxBrightness
 	NetworkTolerance = deblurring.NetworkTolerance
 )
 

@@ -156,7 +156,7 @@ func TestEnlargedStickerKeepsItsColour(t *testing.T) {
 // The noise of a cut-out is that of what is visible, however much is not.
 func TestNoiseOfACutOut(t *testing.T) {
 	p := cutOut(3, 160, 160, hidingColours["black"])
-	e, err := restore.EstimateNoise(p)
+	e, err := restore.EstimateNoise(t.Context(), p)
 	require.NoError(t, err)
 	require.InDelta(t, 0.05, e.Sigma, 0.012)
 }
@@ -196,7 +196,7 @@ func TestDrawingsOnTransparencyHaveNoNoise(t *testing.T) {
 				}
 			}
 		}
-		e, err := restore.EstimateNoise(m)
+		e, err := restore.EstimateNoise(t.Context(), m)
 		require.NoError(t, err)
 		require.Zero(t, e.Sigma, seed)
 	}

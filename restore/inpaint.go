@@ -32,7 +32,8 @@ var ErrMask = maskimage.ErrMask
 // Inpaint runs the plug-and-play proximal gradient iteration of Deblur, where K is the projection onto the known
 // pixels. It starts from a diffusion of these into the holes. A network without a guide runs twice, as in Deblur. The
 // default prior is the first of "original", "guided", "general", "strict" and "tv" that the program has; Method,
-// Weights or Prior choose another. Strength, Iterations, Tolerance, StepSize and Constraint act as in Deblur.
+// Weights or Prior choose another. Strength, Iterations, Tolerance, StepSize and Constraint act as in Deblur. A dark
+// image is brightened for the run.
 //
 // By default the noise level is 0: the known pixels are exact, and the result has the same bits there. Sigma or
 // SigmaAuto declare them noisy, and the noise is removed too. Kernel removes a blur as well; Boundary then says what
@@ -82,7 +83,7 @@ func solveInpainting(ctx context.Context, p *Planar, known []bool, c plan, repor
 	}
 	defer mask.Free()
 	filled := make([]float32, len(p.Pix))
-	if err := mask.Diffuse(filled, p.Pix); err != nil {
+	if err := mask.Diffuse(ctx, filled, p.Pix); err != nil {
 		return nil, err
 	}
 	report.Noise.Sigma = c.sigma
@@ -95,27 +96,34 @@ func solveInpainting(ctx context.Context, p *Planar, known []bool, c plan, repor
 		}
 		report.Noise.Sigma, report.Noise.Estimate = e.Sigma, &e
 	}
+	out, err := inRange((*Planar)(p.planes().WithPix(filled)), c, report, func(filled *Planar, peak float64) ([]float32, error) {
+		return solveFilled(ctx, filled, mask, known, peak, c, report)
+	})
+	if err == nil && c.asked.kernel == nil && report.Noise.Sigma == 0 {
+		for i, v := range p.Pix {
+			if known[i%len(known)] {
+				out[i] = v
+			}
+		}
+	}
+	return out, err
+}
+
+// solveFilled begins at an image whose missing pixels are filled.
+func solveFilled(ctx context.Context, filled *Planar, mask *inpaint.Mask, known []bool, peak float64, c plan, report *outcome.Report) ([]float32, error) {
+	dev := c.device
 	// Samples of missing pixels must not count.
-	measured := make([]float32, len(p.Pix))
-	for i, v := range p.Pix {
+	measured := make([]float32, len(filled.Pix))
+	for i, v := range filled.Pix {
 		if known[i%len(known)] {
 			measured[i] = v
 		}
 	}
-	problem := inverse.Problem{K: mask, Channels: p.Channels, Y: measured, Start: filled, Prior: inverse.Inpainting(report.Noise.Sigma, p.Channels)}
+	problem := inverse.Problem{K: mask, Channels: filled.Channels, Y: measured, Start: filled.Pix, Prior: inverse.Inpainting(report.Noise.Sigma, filled.Channels), Peak: peak}
 	if c.asked.kernel == nil {
-		out, err := problem.Solve(ctx, dev, c.choice, c.iteration(), report)
-		if err == nil && report.Noise.Sigma == 0 {
-			for i, v := range p.Pix {
-				if known[i%len(known)] {
-					out[i] = v
-				}
-			}
-		}
-		return out, err
+		return problem.Solve(ctx, dev, c.choice, c.iteration(), report)
 	}
-
-	blur, err := deblur.New(dev, *c.asked.kernel, c.boundary, p.Height, p.Width)
+	blur, err := deblur.New(dev, *c.asked.kernel, c.boundary, filled.Height, filled.Width)
 	if err != nil {
 		return nil, err
 	}
@@ -126,14 +134,14 @@ func solveInpainting(ctx context.Context, p *Planar, known []bool, c plan, repor
 	}
 	defer both.Free()
 	h, w := both.Domain()
-	problem.K, problem.Start = both, make([]float32, p.Channels*h*w)
-	if err := blur.Extend(problem.Start, filled); err != nil {
+	problem.K, problem.Start = both, make([]float32, filled.Channels*h*w)
+	if err := blur.Extend(problem.Start, filled.Pix); err != nil {
 		return nil, err
 	}
 	whole, err := problem.Solve(ctx, dev, c.choice, c.iteration(), report)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]float32, len(p.Pix))
+	out := make([]float32, len(filled.Pix))
 	return out, blur.Crop(out, whole)
 }

@@ -56,7 +56,7 @@ func diffused(t testing.TB, p *restore.Planar, mask *image.Gray) *restore.Planar
 	require.NoError(t, err)
 	defer m.Free()
 	q := restore.NewPlanar(p.Channels, p.Height, p.Width)
-	require.NoError(t, m.Diffuse(q.Pix, p.Pix))
+	require.NoError(t, m.Diffuse(t.Context(), q.Pix, p.Pix))
 	return q
 }
 

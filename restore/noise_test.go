@@ -1,6 +1,7 @@
 package restore_test
 
 import (
+	"context"
 	"image"
 	"math"
 	"slices"
@@ -134,7 +135,7 @@ func TestEstimateWhiteNoise(t *testing.T) {
 			if clean == grey && sigma > 0.1 {
 				continue // in one channel it could be a camera's
 			}
-			e, err := restore.EstimateNoise(noisy(clean, sigma, 4))
+			e, err := restore.EstimateNoise(t.Context(), noisy(clean, sigma, 4))
 			require.NoError(t, err)
 			require.Equal(t, "white", e.Kind, "%v of %d channels", sigma, clean.Channels)
 			require.InEpsilon(t, sigma, e.Sigma, 0.05)
@@ -262,7 +263,7 @@ func TestEstimateNoiseBetweenBars(t *testing.T) {
 				page.Pix[i] = ground
 			}
 		}
-		e, err := restore.EstimateNoise(page)
+		e, err := restore.EstimateNoise(t.Context(), page)
 		require.NoError(t, err)
 		require.Equal(t, "white", e.Kind)
 		require.InEpsilon(t, 0.06, e.Sigma, 0.05)
@@ -272,7 +273,7 @@ func TestEstimateNoiseBetweenBars(t *testing.T) {
 // A map of the caller's own takes the place of the one that was measured, also in a part, and is checked.
 func TestOwnLevels(t *testing.T) {
 	x := noisy(still(64, 80), 0.1, 3)
-	measured, err := restore.EstimateNoise(x)
+	measured, err := restore.EstimateNoise(t.Context(), x)
 	require.NoError(t, err)
 	method := restore.Method(weights.Fast)
 	own := measured
@@ -311,4 +312,35 @@ func TestDenoiseBesideADrawing(t *testing.T) {
 		require.False(t, report.Unchanged, name)
 		require.Greater(t, fidelity(t, out.(*restore.Planar), clean), fidelity(t, photo, clean)+5, name)
 	}
+}
+
+// looks is a context that ends at some look at it.
+type looks struct {
+	context.Context
+	left int
+}
+
+func (l *looks) Err() error {
+	if l.left--; l.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// An estimate looks at its context often, also while it fills invisible pixels, and ends at whatever look.
+func TestEstimateNoiseStops(t *testing.T) {
+	x := noisy(picture(3, 70, 90), 0.05, 1)
+	x.Alpha = make([]uint16, 70*90)
+	for i := 300; i < len(x.Alpha); i++ {
+		x.Alpha[i] = 0xffff
+	}
+	looked := 0
+	for ; ; looked += 7 {
+		_, err := restore.EstimateNoise(&looks{t.Context(), looked}, x)
+		if err == nil {
+			break
+		}
+		require.ErrorIs(t, err, context.Canceled)
+	}
+	require.Greater(t, looked, 300)
 }

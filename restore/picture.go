@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"context"
 	"image"
 	"slices"
 
@@ -21,7 +22,7 @@ type opened struct {
 
 // open takes img apart, grey kept as colour as the one channel that it is. The samples of a
 // *Planar are the caller's and must not be written to. threads is 0 for all.
-func open(img image.Image, threads int) (opened, error) {
+func open(ctx context.Context, img image.Image, threads int) (opened, error) {
 	var p opened
 	if given, ok := img.(*Planar); ok {
 		if err := given.Check(); err != nil {
@@ -35,7 +36,10 @@ func open(img image.Image, threads int) (opened, error) {
 		}
 		p.planar, p.source = planarOf(src), src
 	}
-	filled, err := p.planar.planes().FillHidden(threads)
+	if err := ctx.Err(); err != nil {
+		return opened{}, err
+	}
+	filled, err := p.planar.planes().FillHidden(ctx, threads)
 	if err != nil {
 		return opened{}, err
 	}
@@ -58,13 +62,13 @@ func (p opened) greyed() opened {
 
 // toned returns the picture with one channel if its colours are on a line (imageplanes.Tone), up to rounding: it is as
 // good as grey, and one sample that differs does not change how it is restored.
-func (p opened) toned() opened {
-	tone, is := p.planar.planes().Tone()
-	if !is {
-		return p
+func (p opened) toned(ctx context.Context) (opened, error) {
+	tone, is, err := p.planar.planes().Tone(ctx)
+	if !is || err != nil {
+		return p, err
 	}
 	p.tinted, p.tone, p.planar = p.planar, tone, (*Planar)(tone.Grey(p.planar.planes()))
-	return p
+	return p, nil
 }
 
 // equalPlanes says whether three planes are the same.

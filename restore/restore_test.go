@@ -332,7 +332,7 @@ func TestWhatIsRefused(t *testing.T) {
 	for _, bad := range []*restore.Planar{{}, {Width: 2, Height: 2, Channels: 2, Pix: make([]float32, 8)}, {Width: 2, Height: 2, Channels: 1, Pix: make([]float32, 3)}} {
 		_, _, err = restore.Denoise(t.Context(), bad)
 		require.Error(t, err)
-		_, err = restore.EstimateNoise(bad)
+		_, err = restore.EstimateNoise(t.Context(), bad)
 		require.Error(t, err)
 	}
 	_, _, err = restore.Denoise(t.Context(), nil)
@@ -421,7 +421,7 @@ func TestPlanarRefusesSamples(t *testing.T) {
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e19, -3e38} {
 		p := picture(1, 5, 4)
 		p.Pix[7] = float32(v)
-		_, err := restore.EstimateNoise(p)
+		_, err := restore.EstimateNoise(t.Context(), p)
 		require.ErrorContains(t, err, "the sample at column 3, row 1 is")
 		require.ErrorContains(t, err, "want a number within ±1e18")
 	}

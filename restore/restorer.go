@@ -120,15 +120,20 @@ func (r *Restorer) run(ctx context.Context, t task, img image.Image, options []O
 // run does what all restorations of an image have in common around solve. measure estimates the noise where the options do not
 // say it; if it is nil, solve does.
 func (c plan) run(ctx context.Context, img image.Image, measure measuring, solve solving) (image.Image, *Report, error) {
-	p, err := open(img, c.device.Description().Threads)
+	p, err := open(ctx, img, c.device.Description().Threads)
 	if err != nil {
 		return nil, nil, err
 	}
 	report := &outcome.Report{Method: c.choice.Method}
 	if c.task == taskDenoise || c.task == taskDeblur {
-		filled, share := denoising.FillImpulses(p.planar.planes())
+		filled, share, err := denoising.FillImpulses(ctx, p.planar.planes())
+		if err != nil {
+			return nil, nil, err
+		}
 		p.planar, report.Noise.Impulses = (*Planar)(filled), share
-		p = p.toned()
+		if p, err = p.toned(ctx); err != nil {
+			return nil, nil, err
+		}
 	}
 	if measure != nil {
 		seen := p.measured()

@@ -32,7 +32,7 @@ func TestNoiseOfSmallImages(t *testing.T) {
 		clean, gain := 0, 0.0
 		images := parts(size[0], size[1])
 		for i, x := range images {
-			e, err := restore.EstimateNoise(x)
+			e, err := restore.EstimateNoise(t.Context(), x)
 			require.NoError(t, err)
 			require.Len(t, e.Levels.Sigma, (size[0]+15)/16*((size[1]+15)/16))
 			if e.Sigma < 0.008 {

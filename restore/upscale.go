@@ -36,7 +36,7 @@ func Antialias(a upscale.Antialias) Option {
 //
 // The noise level is estimated unless Sigma gives it, and the noise is removed too. The default prior is the first of
 // "original", "guided", "general", "strict" and "tv" that the program has; Method, Weights or Prior choose another.
-// Strength, Iterations, Tolerance, StepSize and Constraint act as in Deblur.
+// Strength, Iterations, Tolerance, StepSize and Constraint act as in Deblur. A dark image is brightened for the run.
 //
 // The type of the result and errors are as in Denoise; the size is factor times that of img. Another factor is an
 // error. Alpha is enlarged by cubic interpolation, and invisible pixels get colours that continue those of visible
@@ -66,7 +66,9 @@ func (r *Restorer) Upscale(ctx context.Context, img image.Image, factor int, opt
 				return nil, err
 			}
 			defer k.Free()
-			out, err := solveUpscaling(ctx, p.planar, k, c, report)
+			out, err := inRange(p.planar, c, report, func(p *Planar, peak float64) ([]float32, error) {
+				return solveUpscaling(ctx, p, k, peak, c, report)
+			})
 			if err != nil {
 				return nil, err
 			}
@@ -105,7 +107,7 @@ func enlargedNoise(m denoising.Meter, ctx context.Context, p *imageplanes.Planes
 	return white, err
 }
 
-func solveUpscaling(ctx context.Context, p *Planar, k *upscale.Downsampling, c plan, report *outcome.Report) ([]float32, error) {
+func solveUpscaling(ctx context.Context, p *Planar, k *upscale.Downsampling, peak float64, c plan, report *outcome.Report) ([]float32, error) {
 	factor := k.Factor()
 	out := make([]float32, len(p.Pix)*factor*factor)
 	if err := upscale.Interpolate(out, p.Pix, p.Height, p.Width, factor, c.device.Description().Threads); err != nil {
@@ -116,7 +118,7 @@ func solveUpscaling(ctx context.Context, p *Planar, k *upscale.Downsampling, c p
 	if err := k.Extend(start, out); err != nil {
 		return nil, err
 	}
-	problem := inverse.Problem{K: k, Channels: p.Channels, Y: p.Pix, Start: start, Prior: inverse.Upscaling(report.Noise.Sigma, factor, p.Channels)}
+	problem := inverse.Problem{K: k, Channels: p.Channels, Y: p.Pix, Start: start, Prior: inverse.Upscaling(report.Noise.Sigma, factor, p.Channels), Peak: peak}
 	whole, err := problem.Solve(ctx, c.device, c.choice, c.iteration(), report)
 	if err != nil {
 		return nil, err

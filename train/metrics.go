@@ -2,11 +2,14 @@ package train
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/averaged/imaging/internal/imagefile/atomicfile"
 )
 
 // Metrics is a line of metrics.jsonl, for the iterations since the line before.
@@ -60,7 +63,7 @@ func openMetrics(path string, iteration int) (*metricsLog, error) {
 	}
 	kept := linesUntil(b, iteration)
 	if len(kept) < len(b) {
-		if err := replaceFile(path, kept); err != nil {
+		if err := atomicfile.WriteBytes(context.Background(), path, true, kept); err != nil {
 			return nil, err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/imagefile/atomicfile"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -77,7 +78,7 @@ func Create(dev backend.Device, folder string, c Config, data Data) (_ *Run, err
 	if err != nil {
 		return nil, err
 	}
-	return r, replaceFile(path, b)
+	return r, atomicfile.WriteBytes(context.Background(), path, true, b)
 }
 
 // ReadConfig returns the configuration of the run in a folder.
@@ -233,7 +234,7 @@ func (r *Run) save() error {
 	if err := r.metrics.sync(); err != nil {
 		return err
 	}
-	return replaceFile(filepath.Join(r.folder, CheckpointFile), b)
+	return atomicfile.WriteBytes(context.Background(), filepath.Join(r.folder, CheckpointFile), true, b)
 }
 
 // Finish writes the weight file of what has been learned so far, and returns its path. It writes the average
@@ -263,7 +264,7 @@ func (r *Run) Finish(ctx context.Context, card weights.Card) (string, denoise.Ce
 		return "", denoise.Certificate{}, err
 	}
 	path := filepath.Join(r.folder, WeightsFile)
-	return path, certificate, replaceFile(path, b)
+	return path, certificate, atomicfile.WriteBytes(ctx, path, true, b)
 }
 
 // Close gives the device's memory back. It does not write a checkpoint. A second Close does nothing.

@@ -141,7 +141,6 @@ func TestInterruptedRunsGiveTheSameBits(t *testing.T) {
 				return nil
 			}), context.Canceled)
 			require.NoError(t, os.WriteFile(filepath.Join(folder, CheckpointFile), kept, 0o600))
-			require.NoError(t, os.WriteFile(filepath.Join(folder, CheckpointFile+".tmp"), kept[:99], 0o600))
 			f, err := os.OpenFile(filepath.Join(folder, MetricsFile), os.O_APPEND|os.O_WRONLY, 0)
 			require.NoError(t, err)
 			_, err = f.WriteString(`{"iteration":5,"lo`)
@@ -257,37 +256,24 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// TestFullDisk: a checkpoint that cannot be written leaves the old one, and a line of
+// TestFullDisk: a checkpoint that cannot be written ends the training with an error, and a line of
 // metrics that cannot be written leaves the lines before.
 func TestFullDisk(t *testing.T) {
 	folder := t.TempDir()
-	path := filepath.Join(folder, "file")
-	require.NoError(t, replaceFile(path, []byte("old")))
-	// The temporary file cannot be made.
-	require.NoError(t, os.Mkdir(path+".tmp", 0o777))
-	require.Error(t, replaceFile(path, []byte("new")))
-	b, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, "old", string(b))
-	require.NoError(t, os.Remove(path+".tmp"))
-	require.NoError(t, replaceFile(path, []byte("new")))
-	b, err = os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, "new", string(b))
-
 	c := smallConfig()
 	c.CheckpointEvery, c.ReportEvery = 1, 1
 	run := create(t, processor(t), filepath.Join(folder, "run"), c)
-	blocked := filepath.Join(folder, "run", CheckpointFile+".tmp")
-	err = run.Train(t.Context(), func(p backend.Progress) error {
-		if p.Iteration == 2 {
-			return os.Mkdir(blocked, 0o777)
+	checkpoint, aside := filepath.Join(folder, "run", CheckpointFile), filepath.Join(folder, "aside")
+	err := run.Train(t.Context(), func(p backend.Progress) error {
+		if p.Iteration == 2 { // a folder in its place
+			return errors.Join(os.Rename(checkpoint, aside), os.Mkdir(checkpoint, 0o777))
 		}
 		return nil
 	})
-	require.Error(t, err)
+	require.ErrorContains(t, err, CheckpointFile)
 	require.NoError(t, run.Close())
-	require.NoError(t, os.Remove(blocked))
+	require.NoError(t, os.Remove(checkpoint))
+	require.NoError(t, os.Rename(aside, checkpoint))
 	run, err = Open(processor(t), filepath.Join(folder, "run"), testData(t))
 	require.NoError(t, err)
 	require.Equal(t, 2, run.Iteration())
@@ -299,7 +285,7 @@ func TestFullDisk(t *testing.T) {
 	require.NoError(t, log.append(Metrics{Iteration: 1}))
 	require.NoError(t, log.close())
 	require.Error(t, log.append(Metrics{Iteration: 2}))
-	b, err = os.ReadFile(filepath.Join(folder, "log"))
+	b, err := os.ReadFile(filepath.Join(folder, "log"))
 	require.NoError(t, err)
 	require.Equal(t, 1, bytes.Count(b, []byte("\n")))
 }

@@ -38,7 +38,7 @@ type Option func(*settings)
 type settings struct {
 	limit     int64
 	precision Precision
-	plain     bool
+	plain     bool // Float32 without tensor cores, as on GPUs that have none: for tests
 }
 
 // MemoryLimit sets the number of bytes of the GPU's memory that the device may hold, including its cache,
@@ -47,10 +47,6 @@ func MemoryLimit(bytes int64) Option { return func(s *settings) { s.limit = byte
 
 // UsePrecision sets the precision of convolutions; the default is Float32.
 func UsePrecision(p Precision) Option { return func(s *settings) { s.precision = p } }
-
-// PlainFloat32 makes the convolutions of Float32 without tensor cores, by float32 products and sums. This is
-// slower, and what GPUs without tensor cores do anyway.
-func PlainFloat32() Option { return func(s *settings) { s.plain = true } }
 
 // Device is a GPU; it implements backend.Device. It is safe for concurrent use.
 type Device struct {

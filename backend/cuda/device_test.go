@@ -287,6 +287,9 @@ func TestStaging(t *testing.T) {
 	require.Equal(t, v, got)
 }
 
+// plainFloat32 makes the convolutions of Float32 by float32 products and sums, as on a GPU without tensor cores.
+func plainFloat32(s *settings) { s.plain = true }
+
 // TF32 and half precision are as coarse as they are said to be, and no coarser: the error
 // relative to the norm of a convolution of random numbers and of its filter's gradient.
 func TestPrecisions(t *testing.T) {
@@ -319,7 +322,7 @@ func TestPrecisions(t *testing.T) {
 		}
 		return math.Sqrt(off / norm)
 	}
-	plain := open(t, PlainFloat32())
+	plain := open(t, plainFloat32)
 	want, wantGradient := convolved(plain)
 	cores := plain.gpu.hasTensorCores()
 	shut(t, plain)
@@ -475,7 +478,7 @@ func TestFlowsInEveryPrecision(t *testing.T) {
 	}
 	host := cputest.Open(t)
 	defer func() { require.NoError(t, host.Close()) }()
-	plain := open(t, PlainFloat32())
+	plain := open(t, plainFloat32)
 	cores := plain.gpu.hasTensorCores()
 	shut(t, plain)
 	for _, c := range []struct {

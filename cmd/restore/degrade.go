@@ -85,7 +85,7 @@ compressed once more, as --quality says.`),
 	f.StringVarP(&d.kernelFile, "kernel", "k", "", "image `FILE` of the blur kernel; without it there is no blur")
 	f.Var(&d.cells, "kernel-grid", "a sheet of `ROWSxCOLUMNS` kernels, for a blur that varies")
 	f.Var(&d.sigma, "sigma", "standard deviation of the noise, where 1 is white, such as 25/255; default: no noise")
-	f.Uint64Var(&d.seed, "seed", 1, "number of the noise, and of what is drawn of the camera")
+	f.Uint64Var(&d.seed, "seed", 1, "`NUMBER` of the noise, and of what is drawn of the camera")
 	d.camera.bind(c)
 	bindBoundary(c, &d.boundary, "what lies beyond the frame")
 	d.destination.bind(c)

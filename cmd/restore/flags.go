@@ -120,10 +120,10 @@ func (s *sigmaFlag) Set(text string) error {
 
 func fraction(text string) (float64, error) {
 	above, below, isFraction := strings.Cut(text, "/")
-	v, err := strconv.ParseFloat(strings.TrimSpace(above), 64)
+	v, err := parseNumber(strings.TrimSpace(above))
 	if err != nil || !isFraction {
 		return v, err
 	}
-	d, err := strconv.ParseFloat(strings.TrimSpace(below), 64)
+	d, err := parseNumber(strings.TrimSpace(below))
 	return v / d, err
 }

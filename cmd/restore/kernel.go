@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+	"math"
 
 	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/cmd/restore/internal/record"
@@ -34,35 +35,40 @@ largest weight is white; .pfm holds the exact weights, which sum to 1.
 	var length, angle float64
 	motion := a.kernelShape("motion", "The blur of a camera that moves at constant speed along a straight line",
 		"--length 15 --angle 30", []string{"length"},
-		func() (deblur.Kernel, error) { return deblur.Motion(length, angle) })
-	motion.Flags().Float64Var(&length, "length", 0, "length of the line in pixels, 1 to 2000 (required)")
-	motion.Flags().Float64Var(&angle, "angle", 0, "degrees, counterclockwise from horizontal")
+		func() (deblur.Kernel, error) {
+			if math.Abs(angle) > 360 {
+				return deblur.Kernel{}, usagef("--angle %v: want -360 to 360 degrees", angle)
+			}
+			return deblur.Motion(length, angle)
+		})
+	motion.Flags().Float64Var(&length, "length", 0, "length of the line in `PIXELS`, 1 to 2000 (required)")
+	motion.Flags().Float64Var(&angle, "angle", 0, "`DEGREES` counterclockwise from horizontal, -360 to 360")
 
 	var std float64
 	gaussian := a.kernelShape("gaussian", "A normal distribution, cut off at 4 standard deviations",
 		"--std 1.6", []string{"std"},
 		func() (deblur.Kernel, error) { return deblur.Gaussian(std) })
-	gaussian.Flags().Float64Var(&std, "std", 0, "standard deviation in pixels, above 0, at most 250 (required)")
+	gaussian.Flags().Float64Var(&std, "std", 0, "standard deviation in `PIXELS`, above 0, at most 250 (required)")
 
 	var radius float64
 	disk := a.kernelShape("disk", "The blur of a lens out of focus",
 		"--radius 4.5", []string{"radius"},
 		func() (deblur.Kernel, error) { return deblur.Disk(radius) })
-	disk.Flags().Float64Var(&radius, "radius", 0, "radius in pixels, above 0, at most 1000 (required)")
+	disk.Flags().Float64Var(&radius, "radius", 0, "radius in `PIXELS`, above 0, at most 1000 (required)")
 
 	var boxSize int
 	box := a.kernelShape("box", "The mean over a square",
 		"--size 9", []string{"size"},
 		func() (deblur.Kernel, error) { return deblur.Box(boxSize) })
-	box.Flags().IntVar(&boxSize, "size", 0, "side of the square in pixels, 1 to 2000 (required)")
+	box.Flags().IntVar(&boxSize, "size", 0, "side of the square in `PIXELS`, 1 to 2000 (required)")
 
 	var shakeSize int
 	var seed uint64
 	shake := a.kernelShape("shake", "The blur of a camera that a hand did not hold still",
 		"--size 31 --seed 7", []string{"size"},
 		func() (deblur.Kernel, error) { return deblur.Shake(shakeSize, seed) })
-	shake.Flags().IntVar(&shakeSize, "size", 0, "side of the square that the path fits, in pixels, odd, 3 to 2001 (required)")
-	shake.Flags().Uint64Var(&seed, "seed", 1, "number of the random path; equal seeds give equal kernels everywhere")
+	shake.Flags().IntVar(&shakeSize, "size", 0, "side of the square that the path fits, in `PIXELS`, odd, 3 to 2001 (required)")
+	shake.Flags().Uint64Var(&seed, "seed", 1, "`NUMBER` of the random path; equal seeds give equal kernels everywhere")
 
 	c.AddCommand(motion, gaussian, disk, box, shake, a.kernelTurn(), a.kernelEstimate())
 	return c

@@ -77,11 +77,11 @@ func (a *app) kernelTurn() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().Float64Var(&angle, "angle", 0, "degrees, above 0, at most 180 (required)")
-	c.Flags().IntVar(&width, "width", 0, "width of the photograph in pixels (required)")
-	c.Flags().IntVar(&height, "height", 0, "height of the photograph in pixels (required)")
-	c.Flags().Float64Var(&x, "x", 0, "the point's distance from the left border in pixels (default: the middle)")
-	c.Flags().Float64Var(&y, "y", 0, "the point's distance from the top in pixels (default: the middle)")
+	c.Flags().Float64Var(&angle, "angle", 0, "`DEGREES`, above 0, at most 180 (required)")
+	c.Flags().IntVar(&width, "width", 0, "width of the photograph in `PIXELS` (required)")
+	c.Flags().IntVar(&height, "height", 0, "height of the photograph in `PIXELS` (required)")
+	c.Flags().Float64Var(&x, "x", 0, "the point's distance from the left border in `PIXELS` (default: the middle)")
+	c.Flags().Float64Var(&y, "y", 0, "the point's distance from the top in `PIXELS` (default: the middle)")
 	c.Flags().StringVarP(&output, "output", "o", "", "`FILE` to write: .png, .tif, .pgm or .pfm; - for a PNG on standard output (required)")
 	c.Flags().BoolVar(&force, "force", false, "overwrite the file if it exists")
 	return c

@@ -191,10 +191,10 @@ func (b *batchFlags) noiseOfWhole(context.Context, *imagefile.Image, []restore.O
 }
 
 // noiseOfWhole finds the noise in the whole image, as without --preview.
-func (d *denoiser) noiseOfWhole(_ context.Context, m *imagefile.Image, _ []restore.Option) (*restore.NoiseEstimate, error) {
+func (d *denoiser) noiseOfWhole(ctx context.Context, m *imagefile.Image, _ []restore.Option) (*restore.NoiseEstimate, error) {
 	if d.sigma.given {
 		return nil, nil
 	}
-	e, err := restore.EstimateNoise(planarOf(m))
+	e, err := restore.EstimateNoise(ctx, planarOf(m))
 	return &e, err
 }

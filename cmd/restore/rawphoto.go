@@ -34,8 +34,15 @@ func (b *batchFlags) checkRawFlags(tasks []plan.Task) error {
 		return usagef("--preview is for developed pictures; --report FILE.html shows a raw photograph before and after")
 	case b.reference != "":
 		return usagef("--reference is for developed pictures")
+	case b.writing.metadata.value == "none" && slices.ContainsFunc(tasks, writesRaw):
+		return usagef("--metadata none is for developed pictures: a raw photograph that is written keeps the metadata of its source, byte for byte")
 	}
 	return nil
+}
+
+// writesRaw tells whether the result of a task is a raw photograph.
+func writesRaw(t plan.Task) bool {
+	return t.Raw && (t.Output == message.StandardStream || plan.IsRaw(t.Output))
 }
 
 // openRaw opens a raw photograph, and reads it. The file is to be closed.
@@ -132,7 +139,7 @@ func (a *app) restoreRaw(ctx context.Context, r restorer, t plan.Task, opts []re
 
 // writeRaw writes a raw photograph with another image, or, if the result has the name of a picture, its plain development.
 func (a *app) writeRaw(ctx context.Context, b *batchFlags, t plan.Task, photo *raw.File, file *os.File, img *raw.Image) error {
-	if t.Output != message.StandardStream && !plan.IsRaw(t.Output) {
+	if !writesRaw(t) {
 		m, err := developed(photo, file, img)
 		if err != nil {
 			return fileError{t.Input, err}

@@ -78,14 +78,14 @@ func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "restore",
 		Short: "Denoise and deblur photographs, with a certificate",
-		Long: `restore removes noise and blur from photographs, and says what is proven about
-how it does: every prior comes with a certificate, and an iteration that is
-printed as convergent converges.
+		Long: `restore removes noise and blur from photographs, fills missing pixels and enlarges
+images. It says what is proven about how it does: the built-in denoisers have a
+certificate, and an iteration that is printed as convergent converges.
 
-Images are PNG, JPEG, TIFF, BMP, WebP and GIF (read only), PFM, PGM and PPM,
-grey or colour, 8 or 16 bits or float. Size, bit depth, transparency, colour profile and metadata of
-the input are kept, and of a JPEG its quality. Noise levels (sigma) are standard
-deviations, where 1 is white: 0.1 is 25.5 of 255.
+Images are PNG, JPEG, TIFF, BMP, WebP and GIF (read only), PFM, PGM and PPM, grey or
+colour, 8 or 16 bits or float. Size, bit depth, transparency, colour profile and
+metadata of the input are kept, and of a JPEG its quality. Noise levels (sigma) are
+standard deviations, where 1 is white: 0.1 is 25.5 of 255.
 
 With --json there is an object in a line for each input. Its "notes" say what may be
 doubtful and what was not kept, and "sigma_reliable" whether an estimated sigma is to
@@ -165,6 +165,7 @@ usage, 3 nothing to do, 130 interrupted (no partial file remains).`,
 		}
 	}
 	manual.Group(root)
+	bindNumbers(root)
 	return root
 }
 
@@ -240,7 +241,7 @@ func flagError(err error) string {
 // syntax says what strconv's errors mean.
 func syntax(reason string) string {
 	switch {
-	case strings.Contains(reason, "ParseInt") || strings.Contains(reason, "ParseUint"):
+	case strings.Contains(reason, "ParseInt") || strings.Contains(reason, "ParseUint") || strings.Contains(reason, "Atoi"):
 		return "want a whole number in range"
 	case strings.Contains(reason, "ParseFloat"):
 		return "want a number"

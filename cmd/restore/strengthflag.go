@@ -72,7 +72,7 @@ func parseStrength(text string) (float64, error) {
 		}
 		words = append(words, w.word)
 	}
-	v, err := strconv.ParseFloat(text, 64)
+	v, err := parseNumber(text)
 	if err != nil {
 		return 0, fmt.Errorf("%swant %s, or a number such as 1.5", message.DidYouMean(text, words), message.Or(words))
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 
@@ -60,7 +59,7 @@ func (r *recipeFlags) bind(c *cobra.Command) {
 	f.StringVar(&r.configFile, "config", "", "start from the configuration in a JSON `FILE`; other fields are the recipe's")
 	f.StringArrayVar(&r.set, "set", nil, "set a field of the configuration, `KEY=VALUE`; can be repeated")
 	f.IntVar(&r.width, "width", d.Width, "`N` channels of the layers")
-	f.IntVar(&r.blocks, "blocks", d.Blocks, fmt.Sprintf("`N` blocks (with --recipe paper %d); for dncnn layers (default %d)", train.PaperConfig("euler").Blocks, d.ForDnCNN().Blocks))
+	f.IntVar(&r.blocks, "blocks", d.Blocks, fmt.Sprintf("`N` blocks (with --recipe paper %d), or layers of dncnn (%d)", train.PaperConfig("euler").Blocks, d.ForDnCNN().Blocks))
 	f.Var(&r.sigma, "sigma", fmt.Sprintf("noise level, where 1 is white, such as 25/255, or LOW..HIGH (default %v)", d.SigmaMax))
 	f.IntVar(&r.batch, "batch", d.Batch, "`N` crops in a batch (with --recipe paper 5)")
 	f.IntVar(&r.crop, "crop", d.Crop, "crops of N×N `PIXELS`")
@@ -280,10 +279,10 @@ func (r *rateRange) Set(text string) error {
 	if !isRange {
 		low, high = "0", text
 	}
-	from, errFrom := strconv.ParseFloat(low, 64)
-	to, errTo := strconv.ParseFloat(high, 64)
+	from, errFrom := parseNumber(low)
+	to, errTo := parseNumber(high)
 	switch {
-	case errFrom != nil || errTo != nil || math.IsInf(to, 0):
+	case errFrom != nil || errTo != nil:
 		return fmt.Errorf("want a number such as 1e-3, or two such as 1e-4..1e-3")
 	case !(from >= 0 && from <= to && to > 0):
 		return fmt.Errorf("want numbers above 0, the smaller one first")

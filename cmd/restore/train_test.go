@@ -327,20 +327,26 @@ func TestTrainWithoutSpace(t *testing.T) {
 	inFolder(t)
 	photographs(t, "data", 1)
 	succeeds(t, tiny("data", "-q", "-o", "whole", "--name", "same")...)
-	block := func() { require.NoError(t, os.Mkdir("run/"+train.CheckpointFile+".tmp", 0o777)) }
+	checkpoint := "run/" + train.CheckpointFile
+	block := func() {
+		require.NoError(t, os.Rename(checkpoint, "kept"))
+		require.NoError(t, os.Mkdir(checkpoint, 0o777))
+	}
 	stdout := &doing{text: "2/6", do: block}
 	var stderr bytes.Buffer
 	require.Equal(t, exitFailed, run(t.Context(), tiny("data", "-o", "run", "--name", "same"), strings.NewReader(""), stdout, &stderr))
-	require.Contains(t, stderr.String(), "restore: run: open "+filepath.Join("run", train.CheckpointFile+".tmp")+": ")
+	require.Contains(t, stderr.String(), "restore: run: write "+filepath.Join("run", train.CheckpointFile)+": ")
 	require.Equal(t, 2, strings.Count(stderr.String(), "\n"), "one line besides that about notes.txt: %s", stderr.String())
-	require.NoError(t, os.Remove("run/"+train.CheckpointFile+".tmp"))
+	require.NoError(t, os.Remove(checkpoint))
+	require.NoError(t, os.Rename("kept", checkpoint))
 	succeeds(t, fields("train --resume -o run -q")...)
 	require.Equal(t, content(t, "whole/"+train.WeightsFile), content(t, weightsOfRun))
 
 	// An interrupt that cannot write its checkpoint says so.
 	ctx, cancel := context.WithCancel(t.Context())
 	stdout = &doing{text: "2/6", do: func() {
-		require.NoError(t, os.Mkdir("again/"+train.CheckpointFile+".tmp", 0o777))
+		require.NoError(t, os.Remove("again/"+train.CheckpointFile))
+		require.NoError(t, os.Mkdir("again/"+train.CheckpointFile, 0o777))
 		cancel()
 	}}
 	stderr.Reset()

@@ -138,7 +138,7 @@ func (p photo) kernel(ctx context.Context, shapes []Shape) (found *Estimate, sha
 	for _, shape := range shapes {
 		t := drawn(shape, max(s.r, min(int(math.Ceil(shape.Length/2+shape.Radius))+3, largest)), 0, 0)
 		others := pieces(p.whole, t.r)
-		if better, err := e.explainedBetter(others, t, s, 0); err != nil {
+		if better, err := e.explainedBetter(others, t, s, 0, 0); err != nil {
 			return nil, false, err
 		} else if better {
 			s, parts, shaped = t, others, true

@@ -28,12 +28,17 @@ func (e *estimation) objective(levels []*level, s support, edges edgePrior) (flo
 	if err != nil {
 		return 0, err
 	}
+	return edges.objective(levels, m), nil
+}
+
+// objective is that of the image that levels hold, whose moments are m.
+func (edges edgePrior) objective(levels []*level, m *moments) float64 {
 	betas := edges.couplings()
 	sum := m.left
 	for _, l := range levels {
 		sum += edges.lambda * float64(l.steps(edges.lambda/betas[len(betas)-1]))
 	}
-	return sum, nil
+	return sum
 }
 
 // steps counts the known samples where the squares of the sharp image's differences sum to least or more: to what the last

@@ -152,8 +152,8 @@ func start(r int) support {
 // find estimates the kernel from coarse to fine, and returns the parts that it is of. Its reach is found at half size: the
 // search is made in wider and wider supports, since from a small one the way to a long shake is often barred. It ends where
 // the kernel of a wider support does not need that support, or at the largest one. The kernel of a wider support is taken if its
-// objective is smaller, and if it does not fill the support: what fills every one is no kernel but a failure, and the smallest
-// one is kept, where it does least harm.
+// objective is smaller by more than its additional weights may explain of the noise, and if it does not fill the support: what
+// fills every one is no kernel but a failure, and the smallest one is kept, where it does least harm.
 func (e *estimation) find(parts func(reach int) []part, largest int) (support, []part, error) {
 	reach := min(firstReach, largest)
 	s, of, _, err := e.half(parts, reach)
@@ -172,7 +172,7 @@ func (e *estimation) find(parts func(reach int) []part, largest int) (support, [
 		if t.outside(s.r) <= maxAtBorder {
 			break
 		}
-		if better, err := e.explainedBetter(others, t, s, halfSize); err != nil {
+		if better, err := e.explainedBetter(others, t, s, halfSize, t.count()-s.count()); err != nil {
 			return s, nil, err
 		} else if better {
 			s, of, reach = t, others, wider
@@ -193,19 +193,26 @@ func (e *estimation) find(parts func(reach int) []part, largest int) (support, [
 	return s, of, nil
 }
 
-// explainedBetter says whether the objective at scale i is smaller of the kernel s than of one that reaches no farther.
-func (e *estimation) explainedBetter(parts []part, s, than support, i int) (bool, error) {
+// explainedBetter says whether the objective at scale i is smaller of the kernel s than of one that reaches no farther, by more
+// than Schwarz's criterion allows for additional weights.
+func (e *estimation) explainedBetter(parts []part, s, than support, i, additional int) (bool, error) {
 	var objectives [2]float64
+	allowed := 0.0
 	for j, k := range []support{s, than.scaled(1, s.r)} {
 		levels, err := e.levels(parts, i, s.r) // anew: what lies beyond the frame is found for each kernel
 		if err != nil {
 			return false, err
 		}
-		if objectives[j], err = e.objective(levels, k, e.edges); err != nil {
+		m, err := explained(levels, k, e.edges)
+		if err != nil {
 			return false, err
 		}
+		objectives[j] = e.edges.objective(levels, m)
+		if j == 0 {
+			allowed = m.schwarz(additional)
+		}
 	}
-	return objectives[0] < objectives[1], nil
+	return objectives[0]+allowed < objectives[1], nil
 }
 
 // turnedBetter makes steps at half size from the kernel turned by 180 degrees, and returns what is found if it explains the

@@ -49,10 +49,20 @@ func TestExplainedBetter(t *testing.T) {
 		cut.k[i] = whole.k[(i/9-4+12)*25+i%9-4+12]
 	}
 	cut.normalise()
-	better, err := e.explainedBetter(parts, whole, cut, halfSize)
+	better, err := e.explainedBetter(parts, whole, cut, halfSize, 0)
 	require.NoError(t, err)
 	require.True(t, better)
-	better, err = e.explainedBetter(parts, drawn(Shape{Kind: Gaussian, Std: 9}, 25, 0, 0), cut, halfSize)
+	better, err = e.explainedBetter(parts, drawn(Shape{Kind: Gaussian, Std: 9}, 25, 0, 0), cut, halfSize, 0)
 	require.NoError(t, err)
 	require.False(t, better)
+
+	// What a cut kernel lacks is worth its weights. What softening costs would not be worth a thousand.
+	better, err = e.explainedBetter(parts, whole, cut, halfSize, whole.count()-cut.count())
+	require.NoError(t, err)
+	require.True(t, better)
+	for additional, want := range map[int]bool{0: true, 1000: false} {
+		better, err = e.explainedBetter(parts, whole, whole.softened(0.1), halfSize, additional)
+		require.NoError(t, err)
+		require.Equal(t, want, better, additional)
+	}
 }

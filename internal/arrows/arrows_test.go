@@ -82,7 +82,7 @@ var table = map[string]row{
 	"internal/imageplanes": {code: []string{"inpaint", "upscale", "backend", "internal/strength", gonum}, tests: []string{"internal/synthetic"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from, internal/cameranoise
 	// photographs it, and internal/strength says for which levels the steps of deblurring are. See RATIONALE.md.
-	"train": {code: []string{"raw", "internal/arguments", "internal/rawdenoise", "denoise", "denoise/activation", "denoise/dncnn", "internal/nn/guide", "internal/nn/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/noise", "internal/parallel", "internal/strength", "internal/symmetry", gonum}},
+	"train": {code: []string{"raw", "internal/arguments", "internal/imagefile/atomicfile", "internal/rawdenoise", "denoise", "denoise/activation", "denoise/dncnn", "internal/nn/guide", "internal/nn/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/noise", "internal/parallel", "internal/strength", "internal/symmetry", gonum}},
 
 	// The restoration packages, side by side.
 	"denoise": {code: []string{
@@ -202,7 +202,7 @@ var table = map[string]row{
 	"internal/imagefile/jpeg": {code: []string{"internal/imagecheck", "internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/chroma", "internal/imagefile/jpeg/segment", "internal/jpegblock", "internal/metadata", "internal/tiffdir"}, tests: []string{"internal/imagefile/imagetest"}},
 	"internal/imagefile/png":  {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/iccprofile", "internal/metadata", flate}, tests: []string{"internal/imagefile/imagetest"}},
 	"internal/imagefile/pnm":  {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source"}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/samples"}},
-	"internal/imagefile/tiff": {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/chroma", "internal/imagefile/jpeg", "internal/imagefile/jpeg/segment", "internal/imagefile/samples", "internal/imagefile/tiff/fax", "internal/metadata", "internal/srgb", "internal/tiffdir", xImage}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/png"}},
+	"internal/imagefile/tiff": {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/chroma", "internal/imagefile/jpeg", "internal/imagefile/jpeg/segment", "internal/imagefile/samples", "internal/imagefile/tiff/fax", "internal/metadata", "internal/parallel", "internal/srgb", "internal/tiffdir", flate, xImage}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/png"}},
 	"internal/imagefile/webp": {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/samples", "internal/metadata", xImage}},
 	// Fax rows are tried inside of TIFF, too.
 	"internal/imagefile/tiff/fax":     {code: []string{"internal/imagefile/format"}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/tiff", "internal/tiffdir", xImage}},

@@ -30,7 +30,7 @@ func gaussian(std float64, taps *[largestRadius + 1]float32) int {
 // smooth replaces a plane of h×w by its convolution with a Gaussian; beyond the edges the last
 // samples are repeated. room has the size of the plane.
 func smooth(plane, room []float32, h, w int, std float64) {
-	if std == 0 {
+	if std*std == 0 { // also where that is too small for a float64
 		return
 	}
 	var taps [largestRadius + 1]float32

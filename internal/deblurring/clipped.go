@@ -6,13 +6,10 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/clipping"
 	"github.com/averaged/imaging/internal/imageplanes"
+	"github.com/averaged/imaging/internal/inverse"
 	"github.com/averaged/imaging/internal/outcome"
 	"github.com/averaged/imaging/operator"
 )
-
-// MaxBrightness is how bright what Deblur finds behind clipped samples may be, where 1 is white: the upper end
-// of the box that the iterates stay in.
-const MaxBrightness = 16
 
 // beyondWhite is how bright the blurred image has to be at a clipped sample for this to be no data in annealed steps and
 // in the run after them. White paper and sky are about 1 there: as data they are wrong by less than 0.02, and without
@@ -257,9 +254,9 @@ func (d *Problem) operator() operator.Linear {
 // peak is the upper end of the box.
 func (d *Problem) peak() float64 {
 	if d.clipped == nil {
-		return 1
+		return d.brightest
 	}
-	return MaxBrightness
+	return inverse.MaxBrightness
 }
 
 // kept is the share of the photograph's samples that are data, and the sum of the squares of the others.

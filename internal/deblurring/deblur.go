@@ -98,21 +98,22 @@ func (j Job) Deblur(ctx context.Context, p *imageplanes.Planes, blur Blur, repor
 
 // Problem is the inverse problem on a device.
 type Problem struct {
-	dev      backend.Device
-	k        blurring
-	y        backend.Buffer // the photograph
-	clipped  *clipped       // nil: nothing is
-	planar   *imageplanes.Planes
-	own      pnp.Denoiser     // of the caller, or nil
-	network  *networks.Fitted // nil: the denoiser is that, or total variation
-	retuning *retuning        // of the network
-	strength float64          // factor on the radii of a network with a guide
-	weight   float64          // λ of total variation
-	coupling tv.Coupling
-	sigma    float64
-	starting StartingPoint
-	data     pnp.DataStep
-	step     float64 // τ
+	dev       backend.Device
+	k         blurring
+	y         backend.Buffer // the photograph
+	clipped   *clipped       // nil: nothing is
+	planar    *imageplanes.Planes
+	own       pnp.Denoiser     // of the caller, or nil
+	network   *networks.Fitted // nil: the denoiser is that, or total variation
+	retuning  *retuning        // of the network
+	strength  float64          // factor on the radii of a network with a guide
+	weight    float64          // λ of total variation
+	coupling  tv.Coupling
+	sigma     float64
+	starting  StartingPoint
+	data      pnp.DataStep
+	step      float64 // τ
+	brightest float64 // upper end of the box where nothing is clipped
 }
 
 // New puts the problem on the device, with the denoiser fitted to the noise that the report has. The caller frees it.
@@ -127,7 +128,10 @@ func (j Job) New(ctx context.Context, p *imageplanes.Planes, blur Blur, report *
 	if err != nil {
 		return nil, err
 	}
-	d := &Problem{dev: dev, k: k, planar: p, sigma: report.Noise.Disturbance, starting: j.Start, step: j.Step, strength: j.Strength}
+	if k, err = even(dev, k, j.Choice); err != nil {
+		return nil, err
+	}
+	d := &Problem{dev: dev, k: k, planar: p, sigma: report.Noise.Disturbance, starting: j.Start, step: j.Step, strength: j.Strength, brightest: inverse.Peak(p.Pix, report.Noise.Sigma)}
 	defer func() {
 		if err != nil {
 			d.Free()

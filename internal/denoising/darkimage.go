@@ -5,9 +5,9 @@ import (
 	"github.com/averaged/imaging/internal/noise"
 )
 
-// brightened returns the samples of an image times a factor, 1 unless it is dark: in their own memory if overwrite says
+// Brightened returns the samples of an image times a factor, 1 unless it is dark: in their own memory if overwrite says
 // so. So a dark image has the full range for the networks, which have learned from such images.
-func brightened(p *imageplanes.Planes, overwrite bool) (pix []float32, factor float32) {
+func Brightened(p *imageplanes.Planes, overwrite bool) (pix []float32, factor float32) {
 	// The quantile of a histogram of the samples in [0, 1) is near enough.
 	var counts [1 << 12]int
 	bin := func(v float32) int { return int(min(max(v, 0), 1) * float32(len(counts)-1)) }

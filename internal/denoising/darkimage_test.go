@@ -24,7 +24,7 @@ func TestBrightened(t *testing.T) {
 		sorted := slices.Sorted(slices.Values(p.Pix))
 		quantile := min(sorted[len(sorted)-1-int((1-noise.DarkShare)*float64(len(sorted)))], 1)
 		before, overwrite := slices.Clone(p.Pix), rapid.Bool().Draw(t, "overwrite")
-		pix, factor := brightened(p, overwrite)
+		pix, factor := Brightened(p, overwrite)
 		const bin = 2.0 / (1 << 12)
 		switch {
 		case factor == 1:

@@ -49,7 +49,7 @@ func (j Job) Denoise(ctx context.Context, p *imageplanes.Planes, report *outcome
 		report.Method = j.Choice.Method
 	}
 	// A dark image is denoised in the range that the networks have learned.
-	pix, factor := brightened(p, j.Overwrite)
+	pix, factor := Brightened(p, j.Overwrite)
 	if factor == 1 {
 		out, err := j.denoiseBright(ctx, p, report)
 		if err == nil && j.Shadows && j.Choice.Prior == nil && report.Noise.Estimate != nil {

@@ -154,7 +154,8 @@ func TestImpulsesAlone(t *testing.T) {
 			}
 		}
 		before := slices.Clone(p.Pix)
-		filled, share := FillImpulses(p)
+		filled, share, err := FillImpulses(t.Context(), p)
+		require.NoError(t, err)
 		require.Equal(t, before, p.Pix, "the image is the caller's")
 		changed := 0
 		for i, v := range filled.Pix {

@@ -34,7 +34,8 @@ func (j Job) byNetwork(ctx context.Context, p *imageplanes.Planes, report *outco
 		return nil, err
 	}
 	defer phi.Free()
-	wide := widened(p, phi.Network)
+	// What is added is fixed for the photograph, as the radii are, so that the network moves two images no further apart.
+	wide := p.Mirrored(j.Choice.Even(p.Height, p.Width))
 	from, to := 0., 1. // of the work, what the part under way is
 	watched, stop := backend.WithProgress(ctx, func(p backend.Progress) error {
 		return progress.Report(from+(to-from)*p.Fraction, 0, 0)
@@ -72,15 +73,6 @@ func (j Job) byNetwork(ctx context.Context, p *imageplanes.Planes, report *outco
 		report.Iteration.Converged = report.Iteration.Residual <= tolerance
 	}
 	return p.Unmirrored(out, wide), progress.End()
-}
-
-// widened returns an image whose sides are multiples of the coarse pixels that a network sees. Where an image ended inside of
-// one, the network would take what is missing for black, and leave noise at the edge. What is added is fixed for the
-// photograph, as the radii are, so that the network moves two images no further apart.
-func widened(p *imageplanes.Planes, n *denoise.Network) *imageplanes.Planes {
-	card, _ := n.Card()
-	coarse := max(1, card.Architecture.Shuffle)
-	return p.Mirrored((p.Height+coarse-1)/coarse*coarse, (p.Width+coarse-1)/coarse*coarse)
 }
 
 // fitTo fits the network to an image and its noise. A certified network without a guide follows the detail of the

@@ -235,6 +235,7 @@ func TestLevels(t *testing.T) {
 	}}
 	m := read(t, f.build(t))
 	require.Equal(t, []float64{1000}, m.Levels.White)
+	require.Equal(t, []float64{1000 - 64.75 - 3 - 20}, m.Levels.Span, "of the highest level of black")
 	for _, c := range []struct {
 		x, y int
 		want float64
@@ -253,6 +254,7 @@ func TestLevels(t *testing.T) {
 	}}
 	m = read(t, f.build(t))
 	require.Equal(t, []float64{4095, 4095, 4095}, m.Levels.White)
+	require.Equal(t, []float64{4094, 4093, 4092}, m.Levels.Span)
 	require.Equal(t, [3]float64{1, 2, 3}, [3]float64{m.Black(1, 1, 0), m.Black(1, 1, 1), m.Black(1, 1, 2)})
 	require.Equal(t, [4]uint16{0, 7, 8, 4095}, [4]uint16{m.Levels.Stored(-1, 4095), m.Levels.Stored(7.4, 4095), m.Levels.Stored(7.5, 4095), m.Levels.Stored(1e9, 4095)})
 }
@@ -318,6 +320,9 @@ func TestRefusals(t *testing.T) {
 		{imagefile.ErrMalformed, "127 bytes, where 128", func(f *testFile) { f.image = []testField{number(tiffdir.TagStripByteCounts, 127)} }},
 		{imagefile.ErrMalformed, "ends early", func(f *testFile) { f.image = []testField{number(tiffdir.TagStripOffsets, 1<<31)} }},
 		{imagefile.ErrMalformed, "black level", func(f *testFile) { f.image = []testField{number(tagBlackLevel, 70000)} }},
+		{imagefile.ErrMalformed, "black level 65540", func(f *testFile) {
+			f.image = []testField{number(tagBlackLevelDeltaH, 0, 0, 0, 65540, 0, 0, 0, 0)}
+		}},
 		{imagefile.ErrMalformed, "3 black levels", func(f *testFile) { f.image = []testField{number(tagBlackLevel, 1, 2, 3)} }},
 		{imagefile.ErrMalformed, "2 differences", func(f *testFile) { f.image = []testField{number(tagBlackLevelDeltaH, 1, 2)} }},
 		{imagefile.ErrMalformed, "active area", func(f *testFile) { f.image = []testField{number(tagActiveArea, 4, 4, 2, 2)} }},

@@ -15,6 +15,9 @@ type Levels struct {
 	Table []uint16
 	// White is the level of white of each sample of a pixel.
 	White []float64
+	// Span is what white is above the highest level of black, for each sample of a pixel: light of 1. So
+	// whatever is saturated has light of 1 or more.
+	Span []float64
 
 	black      []float64 // [(row·columns + column)·samples + sample], of a part that repeats
 	rows, cols int
@@ -49,12 +52,28 @@ func (m *Raw) readLevels() error {
 	if err := m.readBlack(); err != nil {
 		return err
 	}
-	for i, b := range l.black {
-		if white := l.White[i%m.Samples]; white <= b {
-			return malformed("white level %g and black level %g", white, b)
+	for s, white := range l.White {
+		black := l.highestBlack(s)
+		if !(white > black) {
+			return malformed("white level %g and black level %g", white, black)
 		}
+		l.Span = append(l.Span, white-black)
 	}
 	return nil
+}
+
+// highestBlack is the largest level of black of a sample.
+func (l *Levels) highestBlack(sample int) float64 {
+	black := math.Inf(-1)
+	for i := sample; i < len(l.black); i += len(l.White) {
+		black = max(black, l.black[i])
+	}
+	for _, d := range [][]float64{l.deltaH, l.deltaV} {
+		if len(d) > 0 {
+			black += slices.Max(d)
+		}
+	}
+	return black
 }
 
 func (m *Raw) readBlack() error {

@@ -71,7 +71,7 @@ func Encode(ctx context.Context, w io.Writer, m *Image, opt WriteOptions) error 
 	case JPEG:
 		err = jpeg.Encode(b, &out, p.steps)
 	case TIFF:
-		err = tiff.Encode(ctx, b, &out, p.depth)
+		err = tiff.Encode(ctx, b, &out, p.depth, opt.Threads)
 	case BMP:
 		err = bmp.Encode(b, &out)
 	case PFM:

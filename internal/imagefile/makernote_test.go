@@ -61,7 +61,7 @@ func TestMakerNotesFarBehind(t *testing.T) {
 			}
 			var page bytes.Buffer
 			m := imagetest.Smooth(8, 8, 3)
-			require.NoError(t, tiff.Encode(t.Context(), &page, m, 8))
+			require.NoError(t, tiff.Encode(t.Context(), &page, m, 8, 0))
 			data := append(page.Bytes(), make([]byte, far-page.Len())...)
 			tags := tiffdir.Builder{Order: order, Nodes: nodes}
 			e := openEXIF(t, data)

@@ -1,6 +1,7 @@
 package imageplanes
 
 import (
+	"context"
 	"slices"
 
 	"github.com/averaged/imaging/inpaint"
@@ -9,7 +10,7 @@ import (
 // FillHidden returns the image with the pixels of opacity 0 filled by diffusion from all others, so that nothing
 // visible depends on colours that nobody sees. It is the image itself if it has no such pixels, or no others. threads
 // is 0 for all.
-func (p *Planes) FillHidden(threads int) (*Planes, error) {
+func (p *Planes) FillHidden(ctx context.Context, threads int) (*Planes, error) {
 	if !slices.Contains(p.Alpha, 0) {
 		return p, nil
 	}
@@ -22,7 +23,7 @@ func (p *Planes) FillHidden(threads int) (*Planes, error) {
 	}
 	filled := *p
 	filled.Pix = make([]float32, len(p.Pix))
-	if err := inpaint.Diffuse(filled.Pix, p.Pix, visible, p.Height, p.Width, threads); err != nil {
+	if err := inpaint.Diffuse(ctx, filled.Pix, p.Pix, visible, p.Height, p.Width, threads); err != nil {
 		return nil, err
 	}
 	return &filled, nil

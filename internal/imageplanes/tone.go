@@ -1,6 +1,7 @@
 package imageplanes
 
 import (
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -18,9 +19,9 @@ type Tone struct {
 
 // Tone returns the line that the colours of an image are on, up to rounding. An image of other than three channels, of more
 // colours or of only one has none, and a line along which a channel does not grow with the others is none either.
-func (p *Planes) Tone() (Tone, bool) {
+func (p *Planes) Tone(ctx context.Context) (t Tone, is bool, err error) {
 	if p.Channels != 3 {
-		return Tone{}, false
+		return Tone{}, false, nil
 	}
 	n := p.Width * p.Height
 	var first, sum [3]float64
@@ -30,6 +31,11 @@ func (p *Planes) Tone() (Tone, bool) {
 		first[c] = float64(p.Pix[c*n])
 	}
 	for i := range n {
+		if i%p.Width == 0 {
+			if err := ctx.Err(); err != nil {
+				return Tone{}, false, err
+			}
+		}
 		var d [3]float64 // from the first pixel: far from 0 the sums of squares would cancel
 		for c := range d {
 			v := float64(p.Pix[c*n+i])
@@ -51,16 +57,16 @@ func (p *Planes) Tone() (Tone, bool) {
 	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(covariance, true) {
-		return Tone{}, false
+		return Tone{}, false, nil
 	}
 	values := eigen.Values(nil) // in ascending order
 	limit := toneRounding * most
 	if beside := values[0] + values[1]; !(values[2] > 0) || !(beside <= 3*limit*limit) {
-		return Tone{}, false
+		return Tone{}, false, nil
 	}
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
-	t, largest := Tone{}, 0.0
+	largest := 0.0
 	for c := range t.axis {
 		if v := vectors.At(c, 2); math.Abs(v) > math.Abs(largest) {
 			largest = v
@@ -68,10 +74,10 @@ func (p *Planes) Tone() (Tone, bool) {
 	}
 	for c := range t.axis {
 		if t.axis[c] = vectors.At(c, 2) / largest; !(t.axis[c] > 0) {
-			return Tone{}, false
+			return Tone{}, false, nil
 		}
 	}
-	return t, true
+	return t, true, nil
 }
 
 // Grey returns the positions of an image's colours on the line, as an image of one channel: what the strongest channel of

@@ -29,11 +29,34 @@ type Problem struct {
 	Channels int
 	Y, Start []float32 // of K's range and domain
 	Prior    PriorStrength
+	Peak     float64 // upper end of the box, 0: 1
 }
 
 // Solve runs the plug-and-play proximal gradient iteration for any operator, with a network
 // twice, and returns x.
 func (p Problem) Solve(ctx context.Context, dev backend.Device, choice *networks.Choice, c Options, report *outcome.Report) ([]float32, error) {
+	h, w := p.K.Domain()
+	evenH, evenW := choice.Even(h, w)
+	if evenH == h && evenW == w {
+		return p.solve(ctx, dev, choice, c, report)
+	}
+	k, err := operator.Widen(dev, p.K, evenH, evenW)
+	if err != nil {
+		return nil, err
+	}
+	defer k.Free()
+	start := &imageplanes.Planes{Channels: p.Channels, Height: h, Width: w, Pix: p.Start}
+	wide := start.Mirrored(evenH, evenW)
+	p.K, p.Start = k, wide.Pix
+	x, err := p.solve(ctx, dev, choice, c, report)
+	if err != nil {
+		return nil, err
+	}
+	return start.Unmirrored(x, wide), nil
+}
+
+// solve is Solve for images with the sides that the denoiser asks for.
+func (p Problem) solve(ctx context.Context, dev backend.Device, choice *networks.Choice, c Options, report *outcome.Report) ([]float32, error) {
 	h, w := p.K.Domain()
 	domain := backend.Image(p.Channels, h, w)
 	h, w = p.K.Range()
@@ -52,11 +75,11 @@ func (p Problem) Solve(ctx context.Context, dev backend.Device, choice *networks
 		return nil, err
 	}
 	defer done()
-	run := Iteration{K: p.K, Y: y, Phi: phi, Start: start, Step: c.Step, Tolerance: defaultTolerance}
+	run := Iteration{K: p.K, Y: y, Phi: phi, Start: start, Step: c.Step, Peak: p.Peak, Tolerance: defaultTolerance}
 	if network != nil && network.Network.Guided() {
 		run.Tolerance = guidedTolerance
 		run.Freeze = func(ctx context.Context, x backend.Buffer) (pnp.Denoiser, error) {
-			return network.GuideAt(ctx, p.K, y, x, pnp.GradientStep, pnp.Options{Step: c.Step}, c.Strength)
+			return network.GuideAt(ctx, p.K, y, x, pnp.GradientStep, pnp.Options{Step: c.Step, Peak: p.Peak}, c.Strength)
 		}
 	}
 	x, progress, err := run.Solve(ctx, dev, choice.Method, c, report)

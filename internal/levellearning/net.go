@@ -212,7 +212,7 @@ func (n *Net) forward(q *devicequeue.Queue, images []float32, crops int) *levelP
 		image := images[k*3*side*side:][:3*side*side]
 		counts := noise.Counts(image, side, side)
 		p.magnitudes[k] = append(p.magnitudes[k], noise.Bands(image, side, side)...)
-		in, global := noise.HeadInput(p.magnitudes[k], counts, levelSquares)
+		in, global, _ := noise.HeadInput(context.Background(), p.magnitudes[k], counts, levelSquares) // a crop is small: nothing stops it
 		copy(input[k*len(in):], in)
 		p.global[k] = global
 	})

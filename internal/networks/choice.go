@@ -55,6 +55,17 @@ func (c *Choice) Guided() bool {
 	return err == nil && is && len(card.Architecture.Guide) > 0
 }
 
+// Even returns the sides of an image, made multiples of those of the coarse pixels that the network sees, if the denoiser is
+// one. Where an image ended inside of one, the network would take what is missing for black, and leave noise at the edge.
+func (c *Choice) Even(h, w int) (evenH, evenW int) {
+	card, _, err := c.Card()
+	if err != nil {
+		return h, w
+	}
+	coarse := max(1, card.Architecture.Shuffle)
+	return (h + coarse - 1) / coarse * coarse, (w + coarse - 1) / coarse * coarse
+}
+
 // Adapts tells whether the strength of the denoiser can follow the image: that of a certified network without a guide.
 func (c *Choice) Adapts() bool {
 	card, is, err := c.Card()

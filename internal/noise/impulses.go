@@ -1,6 +1,7 @@
 package noise
 
 import (
+	"context"
 	"math"
 	"slices"
 )
@@ -14,14 +15,17 @@ import (
 // independently of each other. A picture has some only where both hold: many samples are clearly outside the range of
 // their 5×5 neighbours, no more are nearly so, as the tail of noise or texture would have them, and they neither crowd
 // together nor line up, as dots in text, drawings and screens do. Everything else is left alone, as are stars.
-func FindImpulses(pix []float32, channels, h, w int) (bad []bool, share float64) {
+func FindImpulses(ctx context.Context, pix []float32, channels, h, w int) (bad []bool, share float64, err error) {
 	if h < 5 || w < 5 {
-		return nil, 0
+		return nil, 0, nil
 	}
 	planes := make([]*plane, channels)
 	bad = make([]bool, len(pix))
 	var clearPixels, nearPixels []int
 	for c := range planes {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
 		p := &plane{v: pix[c*h*w:][:h*w], h: h, w: w, suspect: make([]int8, h*w), bad: bad[c*h*w:][:h*w]}
 		p.findOutliers()
 		for _, o := range p.outliers {
@@ -38,12 +42,15 @@ func FindImpulses(pix []float32, channels, h, w int) (bad []bool, share float64)
 	slices.Sort(nearPixels)
 	clearPixels, nearPixels = slices.Compact(clearPixels), slices.Compact(nearPixels) // where several channels have one
 	if len(clearPixels) < 3 || len(clearPixels) < len(nearPixels) || !Independent(clearPixels, h, w) {
-		return nil, 0
+		return nil, 0, nil
 	}
 
 	for salt, pepper := saltLevel(planes, 1), saltLevel(planes, -1); ; salt, pepper = noLevel, noLevel {
 		count := 0
 		for _, p := range planes {
+			if err := ctx.Err(); err != nil {
+				return nil, 0, err
+			}
 			p.findSpread()
 			clear(p.bad)
 			clear(p.suspect)
@@ -65,7 +72,7 @@ func FindImpulses(pix []float32, channels, h, w int) (bad []bool, share float64)
 		// Of independent impulses a share of (1-share)²⁴ has no other among 24 neighbours. Far fewer are clear where the
 		// value of salt or pepper is that of something else: of text, with dust on the page.
 		if alone := float64(count) * math.Pow(1-share, 24); alone <= crowd*float64(clearSamples) || salt == noLevel && pepper == noLevel {
-			return bad, share
+			return bad, share, nil
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package noise
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -22,6 +23,13 @@ func hills(channels, h, w int, sigma float64, seed uint64) []float32 {
 	return synthetic.White(pix, sigma, seed)
 }
 
+// impulsesOf is FindImpulses of a picture that nobody stops.
+func impulsesOf(t require.TestingT, pix []float32, channels, h, w int) ([]bool, float64) {
+	bad, share, err := FindImpulses(context.Background(), pix, channels, h, w)
+	require.NoError(t, err)
+	return bad, share
+}
+
 // Noise alone is no impulse noise, clipped or not, and no drawing is. Of noise above 0.2, clipped on both sides, three samples of a
 // small picture may stand alone by chance.
 func TestOthersAreLeftAlone(t *testing.T) {
@@ -33,13 +41,13 @@ func TestOthersAreLeftAlone(t *testing.T) {
 		if rapid.Bool().Draw(t, "clipped") {
 			pix = synthetic.Rounded(pix, 255)
 		}
-		bad, share := FindImpulses(pix, channels, h, w)
+		bad, share := impulsesOf(t, pix, channels, h, w)
 		require.Nil(t, bad)
 		require.Zero(t, share)
 		require.Equal(t, pix, FillImpulses(pix, bad, channels, h, w))
 	})
 	for seed := range uint64(2 * len(synthetic.Drawings)) {
-		bad, _ := FindImpulses(synthetic.Drawing(seed, 120, 160), 3, 120, 160)
+		bad, _ := impulsesOf(t, synthetic.Drawing(seed, 120, 160), 3, 120, 160)
 		require.Nil(t, bad, "drawing %d", seed)
 	}
 }
@@ -54,7 +62,7 @@ func TestDots(t *testing.T) {
 				pix[y*n+x] = 1
 			}
 		}
-		bad, _ := FindImpulses(pix, 1, n, n)
+		bad, _ := impulsesOf(t, pix, 1, n, n)
 		require.Nil(t, bad, "a dot every %d pixels", gap)
 	}
 }
@@ -78,7 +86,7 @@ func TestDustOnText(t *testing.T) {
 		for i := range dusty {
 			dusty[i] = min(dusty[i], scanned[i]) // dark only
 		}
-		bad, _ := FindImpulses(dusty, 1, h, w)
+		bad, _ := impulsesOf(t, dusty, 1, h, w)
 		require.NotNil(t, bad)
 		for i := range bad {
 			if dusty[i] == scanned[i] {
@@ -106,7 +114,7 @@ func TestStars(t *testing.T) {
 				pix[i] += float32(0.7 * math.Exp(-(dy*dy+dx*dx)/(2*0.8*0.8)))
 			}
 		}
-		bad, _ := FindImpulses(pix, 1, n, n)
+		bad, _ := impulsesOf(t, pix, 1, n, n)
 		require.Nil(t, bad)
 	}
 }
@@ -133,7 +141,7 @@ func sky(n, stars int, blur, brightest float64, seed uint64) (pix []float32, bri
 func TestSharpStars(t *testing.T) {
 	for seed := range uint64(8) {
 		pix, _ := sky(128, 40, 0.55, 1, seed)
-		bad, _ := FindImpulses(pix, 1, 128, 128)
+		bad, _ := impulsesOf(t, pix, 1, 128, 128)
 		require.True(t, bad == nil)
 	}
 }
@@ -151,7 +159,7 @@ func TestHotPixelsAmongStars(t *testing.T) {
 				pix[at] += 0.15 + 0.1*r.Float32()
 			}
 		}
-		bad, _ := FindImpulses(pix, 1, n, n)
+		bad, _ := impulsesOf(t, pix, 1, n, n)
 		require.NotNil(t, bad)
 		found, of := 0, 0
 		for at := range bad {
@@ -172,7 +180,7 @@ func TestSaltAndPepper(t *testing.T) {
 			const h, w = 120, 150
 			clean := hills(channels, h, w, 0.01, 3)
 			noisy := synthetic.SaltAndPepper(clean, channels, share, 4)
-			bad, found := FindImpulses(noisy, channels, h, w)
+			bad, found := impulsesOf(t, noisy, channels, h, w)
 			require.NotNil(t, bad, "share %g", share)
 			require.InDelta(t, share, found, 0.15*share+0.002)
 			filled := FillImpulses(noisy, bad, channels, h, w)
@@ -203,7 +211,7 @@ func TestFewPixels(t *testing.T) {
 			noisy[at] = rapid.SampledFrom([]float32{-0.3, 1.3}).Draw(t, "value")
 			hit[at] = true
 		}
-		bad, share := FindImpulses(noisy, 3, h, w)
+		bad, share := impulsesOf(t, noisy, 3, h, w)
 		require.NotNil(t, bad)
 		require.InDelta(t, 3./(3*h*w), share, 1e-9)
 		filled := FillImpulses(noisy, bad, 3, h, w)

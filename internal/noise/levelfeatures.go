@@ -1,6 +1,7 @@
 package noise
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -84,13 +85,16 @@ type Global struct {
 }
 
 // HeadInput returns what the head sees, Statistics·features×squares: logarithms of magnitudes, and counts.
-func HeadInput(magnitudes, counts []float32, squares int) ([]float32, *Global) {
+func HeadInput(ctx context.Context, magnitudes, counts []float32, squares int) ([]float32, *Global, error) {
 	logs := len(magnitudes) / squares
 	features := logs + countsOf
 	input := make([]float32, Statistics*features*squares)
 	g := &Global{Means: make([]float32, logs), Lows: make([]float32, logs), Lowest: make([][]int, logs)}
 	open := unclipped(counts, squares)
 	parallel.Concurrently(features, func(k int) {
+		if ctx.Err() != nil {
+			return
+		}
 		from, seen := magnitudes, logarithm
 		if k >= logs {
 			from, seen = counts[(k-logs)*squares:], func(count float32) float32 { return count }
@@ -116,7 +120,7 @@ func HeadInput(magnitudes, counts []float32, squares int) ([]float32, *Global) {
 			input[(features+k)*squares+i], input[(2*features+k)*squares+i] = whole, quietest
 		}
 	})
-	return input, g
+	return input, g, ctx.Err()
 }
 
 // unclipped returns the squares of which less than half is clipped or equal to its left neighbour, as drawings are: those

@@ -101,7 +101,7 @@ func (n *Network) Find(ctx context.Context, pix []float32, hidden []bool, channe
 			counts[squares+i] = 1
 		}
 	}
-	return s, n.head(s, magnitudes, counts)
+	return s, n.head(ctx, s, magnitudes, counts)
 }
 
 // evenly returns the side of tiles that cover some squares, and that of the windows that they are computed from: one for
@@ -186,15 +186,19 @@ func (n *Network) convolve(q *devicequeue.Queue, pool *devicequeue.Pool, k int, 
 }
 
 // head sets the levels and the choice.
-func (n *Network) head(s *Said, magnitudes, counts []float32) error {
+func (n *Network) head(ctx context.Context, s *Said, magnitudes, counts []float32) error {
 	squares := s.Rows * s.Columns
-	input, _ := HeadInput(magnitudes, counts, squares)
+	input, _, err := HeadInput(ctx, magnitudes, counts, squares)
+	if err != nil {
+		return err
+	}
 	q := &devicequeue.Queue{Dev: n.dev}
 	pool := devicequeue.NewPool(n.dev)
 	defer pool.Free()
 	x := pool.Take(q, backend.Shape{N: 1, C: len(input) / squares, H: s.Rows, W: s.Columns})
 	q.Upload(x, input)
 	for i := range 3 {
+		q.Do(ctx.Err)
 		x = n.convolve(q, pool, Head+i, x, true)
 	}
 	seen, said := make([]float32, x.Shape().Len()), make([]float32, Denoisers*squares)

@@ -6,11 +6,11 @@ const meanRadius = 16
 
 // keepMeans adds to light what its local means lack of those of what was measured. A denoiser that smooths roots of light
 // makes texture darker, since the root of a mean is above the mean of roots.
-func keepMeans(light, measured []float32, width int) {
+func keepMeans(light, measured []float32, width int, white float32) {
 	height := len(light) / width
 	lack := make([]float32, len(light))
 	for i, v := range measured {
-		if v < 1 { // what is saturated is not replaced
+		if v < white { // what is saturated is not replaced
 			lack[i] = v - light[i]
 		}
 	}

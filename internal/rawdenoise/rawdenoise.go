@@ -88,7 +88,7 @@ func denoise(image *raw.Image, between func(*stabilised) error) (*raw.Image, Rep
 	}
 	m := new(raw.Image)
 	*m = *image // its samples may be dropped, and those of the caller stay
-	report, err := measure(m)
+	report, white, err := measure(m)
 	if err != nil {
 		return nil, Report{}, err
 	}
@@ -107,12 +107,12 @@ func denoise(image *raw.Image, between func(*stabilised) error) (*raw.Image, Rep
 	}
 	out := *m
 	out.Pix = s.light()
-	for _, p := range planesOf(m) {
+	for i, p := range planesOf(m) {
 		light, measured := p.of(out.Pix), s.measured(p)
-		keepMeans(light, measured, p.width)
-		for i, v := range measured {
-			if v >= 1 {
-				light[i] = v
+		keepMeans(light, measured, p.width, white[i])
+		for k, v := range measured {
+			if v >= white[i] {
+				light[k] = v
 			}
 		}
 		p.put(out.Pix, light)
@@ -182,31 +182,38 @@ func colours(m *raw.Image) int {
 }
 
 // measure finds the noise. A sensor amplifies all colours of a mosaic alike, so that their noise follows the same line, and
-// there are four times as many places to find it in; other samples have lines of their own.
-func measure(m *raw.Image) (Report, error) {
+// there are four times as many places to find it in; other samples have lines of their own. white is the light that saturates
+// each of the planes.
+func measure(m *raw.Image) (r Report, white []float32, err error) {
 	lines := make([][]sensornoise.Plane, colours(m))
 	for _, p := range planesOf(m) {
 		line := p.colour
 		if m.Mosaic {
 			line = 0
 		}
-		lines[line] = append(lines[line], sensornoise.Plane{Width: p.width, Height: p.height, Pix: p.of(m.Pix)})
+		plane := sensornoise.Plane{Width: p.width, Height: p.height, Pix: p.of(m.Pix)}
+		_, high := plane.Range(m.Low, 1)
+		white = append(white, high)
+		lines[line] = append(lines[line], plane)
 	}
 	if m.Mosaic {
 		lines = lines[:1]
 	}
-	var r Report
 	for _, planes := range lines {
 		line, err := sensornoise.Estimate(m.Low, 1, m.Step, planes...)
+		if err != nil { // A night without light: what black leaves of the noise counts.
+			line, err = sensornoise.Estimate(float32(math.Inf(-1)), 1, m.Step, planes...)
+		}
 		if err != nil {
-			return claimed(m)
+			r, err = claimed(m)
+			return r, white, err
 		}
 		r.Noise = append(r.Noise, raw.Noise(line))
 	}
 	if m.Mosaic {
 		r.Noise = slices.Repeat(r.Noise, colours(m))
 	}
-	return r, nil
+	return r, white, nil
 }
 
 // claimed returns what the camera says of the noise.

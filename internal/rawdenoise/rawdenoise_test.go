@@ -170,14 +170,14 @@ func TestKeepMeans(t *testing.T) {
 		light[i] = float32(.9 * v)
 	}
 	measured[0] = 2 // saturated
-	keepMeans(light, measured, w)
+	keepMeans(light, measured, w, 1)
 	for i, v := range light {
 		if want := .1 + .5*float64(i%w)/w; math.Abs(float64(v)-want) > .012 {
 			t.Fatalf("sample %d: %g, not %g", i, v, want)
 		}
 	}
 	few := []float32{1, 2, 3}
-	keepMeans(few, []float32{.1, .2, .3}, 3)
+	keepMeans(few, []float32{.1, .2, .3}, 3, 1)
 	require.InDeltaSlice(t, []float32{-.8, .2, 1.2}, few, 1e-6)
 }
 
@@ -220,3 +220,41 @@ func TestWithoutNoise(t *testing.T) {
 
 // always returns an image again.
 func always(m *raw.Image) func() *raw.Image { return func() *raw.Image { return m } }
+
+// A sky that saturates the sensor below the white level of the file stays as it is, and does not hide the noise of the rest.
+func TestSaturationBelowWhite(t *testing.T) {
+	m := exposed(240, 240, 1)
+	const sky = .9
+	for i := range m.Pix {
+		if m.Pix[i] = min(m.Pix[i], sky); i/m.Width < 90 {
+			m.Pix[i] = sky
+		}
+	}
+	var pictures []Picture
+	var sigmas []float64
+	out, report, err := Denoise(t.Context(), m, always(m), means(&pictures, &sigmas))
+	require.NoError(t, err)
+	require.InEpsilon(t, sensorNoise.At(.3), report.Noise[1].At(.3), .25)
+	require.Equal(t, m.Pix[:90*m.Width], out.Pix[:90*m.Width])
+}
+
+// A night of a sensor whose black is 0 has half of its samples there, and noise in the others.
+func TestNightAtBlack(t *testing.T) {
+	const w, h = 240, 200
+	r := rand.New(rand.NewPCG(5, 6))
+	m := &raw.Image{Width: w, Height: h, Samples: 1, Mosaic: true, Pattern: raw.Pattern{{0, 1}, {1, 2}}, Step: 1. / 4095}
+	sum := 0.
+	for range w * h {
+		v := max(0, .01*r.NormFloat64())
+		m.Pix = append(m.Pix, float32(v))
+		sum += v / w / h
+	}
+	var pictures []Picture
+	var sigmas []float64
+	out, report, err := Denoise(t.Context(), m, always(m), means(&pictures, &sigmas))
+	require.NoError(t, err)
+	require.False(t, report.Claimed)
+	for _, v := range out.Pix {
+		require.InDelta(t, sum, v, .002)
+	}
+}

@@ -68,7 +68,7 @@ func TestViewIsThatOfDenoise(t *testing.T) {
 	_, report, err := Denoise(t.Context(), m, always(m), take)
 	require.ErrorIs(t, err, stop)
 	require.Empty(t, report)
-	measured, err := measure(m)
+	measured, _, err := measure(m)
 	require.NoError(t, err)
 	sensor, err := NewSensor(measured.Noise[0])
 	require.NoError(t, err)

@@ -56,8 +56,9 @@ type block struct {
 }
 
 // Estimate measures the noise of planes of the same colour, whose numbers are step apart, or 0 if that is not known. Blocks with samples
-// at low or below it, or at high or above it, are left out: there the sensor's range ends, and with it the noise. The variance is never
-// below that of rounding to whole steps, but where there is no other noise, which is Line{}. The result is the same for the same planes.
+// at low or below it, or at high or above it, are left out: there the sensor's range ends, and with it the noise, if not before
+// (Range). The variance is never below that of rounding to whole steps, but where there is no other noise, which is Line{}. The result
+// is the same for the same planes.
 func Estimate(low, high, step float32, planes ...Plane) (Line, error) {
 	blocks := sample(low, high, planes)
 	bins := max(min(len(blocks)/blocksPerBin, maxBins), 1)
@@ -96,6 +97,7 @@ func sample(low, high float32, planes []Plane) []block {
 	var blocks []block
 	next := 0
 	for _, p := range planes {
+		low, high := p.Range(low, high)
 		across := p.across()
 		n := across * p.down()
 		for ; next < n; next += step {

@@ -139,3 +139,28 @@ func TestWithoutNoise(t *testing.T) {
 	_, err = Estimate(-1, 1, 0)
 	require.ErrorIs(t, err, ErrTooLittle)
 }
+
+// An overexposed sky of a sensor that ends below white, and a margin of one number above black, are not taken for places without noise.
+func TestRange(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	want := Line{1, 30}
+	a := scene(512, 512, 1500, r).noisy(want, r)
+	for i, v := range a.Pix {
+		if a.Pix[i] = min(max(v, -900), 1000); i < 60*512 {
+			a.Pix[i] = -900
+		}
+	}
+	from, to := a.Range(-1000, 1200)
+	require.Equal(t, [2]float32{-900, 1000}, [2]float32{from, to})
+	got, err := Estimate(-1000, 1200, 0, a)
+	require.NoError(t, err)
+	require.InEpsilon(t, want.At(500), got.At(500), .15)
+
+	unclipped := scene(64, 64, 1500, r).noisy(want, r)
+	from, to = unclipped.Range(-1000, 5000)
+	require.Equal(t, [2]float32{-1000, 5000}, [2]float32{from, to}, "the brightest sample is none of many")
+	from, to = Plane{64, 64, make([]float32, 64*64)}.Range(-1, 1)
+	require.Equal(t, [2]float32{-1, 1}, [2]float32{from, to}, "nothing says where the range of a flat image ends")
+	from, to = Plane{}.Range(-1, 1)
+	require.Equal(t, [2]float32{-1, 1}, [2]float32{from, to})
+}

@@ -241,7 +241,7 @@ type cutting struct {
 
 func (c cutting) region(r backend.Region) backend.Region {
 	for range c.halvings {
-		r = halved(r)
+		r = r.Halved()
 	}
 	return backend.Region{Y0: c.y + r.Y0, Y1: c.y + r.Y1, X0: c.x + r.X0, X1: c.x + r.X1}
 }

@@ -173,11 +173,6 @@ func layersReach(r backend.Region, layers []backend.Layer, grid int, start backe
 	return r
 }
 
-// halved is a region at half the rows and columns.
-func halved(r backend.Region) backend.Region {
-	return backend.Region{Y0: r.Y0 / 2, Y1: (r.Y1 + 1) / 2, X0: r.X0 / 2, X1: (r.X1 + 1) / 2}
-}
-
 // layer returns a layer for the job, whose arrays it adds. The layers before it are there.
 func (s *spreading) layer(from backend.Layer) (Layer, error) {
 	l := Layer{Kind: from.Kind, Activation: from.Activation, Bias: none, Second: none, SecondBias: none, From: none}

@@ -53,7 +53,7 @@ func (h imageHeader) rows() iter.Seq2[int, int] {
 // loseDetail gives each pixel of an interlaced image that could not be read the value of the
 // nearest one, left of it and above, that an earlier pass has. read is how many of its rows, in
 // the order of the file, have been read. Where not even the first pass has a row, it is lost.
-func loseDetail(m *picture.Image, h imageHeader, read int) {
+func loseDetail(m *picture.Image, read int) {
 	var found [7]int // rows of each pass
 	left := read
 	for i, p := range adam7 {

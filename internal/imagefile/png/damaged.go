@@ -57,7 +57,7 @@ func Salvage(src *source.Source) (*picture.Image, error) {
 		return nil, err
 	}
 	if h.laced != 0 {
-		loseDetail(m, h, whole)
+		loseDetail(m, whole)
 	} else {
 		m.Lose(0, whole, 1)
 	}

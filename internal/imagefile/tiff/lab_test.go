@@ -31,7 +31,7 @@ func TestSignedIntegers(t *testing.T) {
 		require.Equal(t, values, m.Pix)
 		require.Equal(t, [2]int{32, bits}, [2]int{m.Depth, m.SourceDepth})
 		var b bytes.Buffer
-		require.NoError(t, Encode(t.Context(), &b, m, m.Depth))
+		require.NoError(t, Encode(t.Context(), &b, m, m.Depth, 0))
 		require.Equal(t, values, decode(t, b.Bytes()).Pix)
 	}
 }

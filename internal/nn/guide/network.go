@@ -237,7 +237,7 @@ func (p *pass) run(s backend.Shape) {
 				}
 				p.apply(c, to, r, a[i].buffer, c.placed(a[i], w), shift(r, w), p.leave(i, below, y, x), memory)
 			} else if i > 0 {
-				p.apply(c, to, r, a[i-1].buffer, c.placed(a[i-1], w), shift(r, halved(w)), p.enter(i), memory)
+				p.apply(c, to, r, a[i-1].buffer, c.placed(a[i-1], w), shift(r, w.Halved()), p.enter(i), memory)
 			} else {
 				image := p.input(memory, w)
 				p.apply(c, to, r, image, part(c.sizes[0], w).Whole(), shift(r, w), p.enter(0), memory)
@@ -332,11 +332,6 @@ func (p *pass) window(c tile.Reach, r backend.Region, s backend.Shape) backend.R
 	r.Y0 -= r.Y0 % (2 * grid)
 	r.X0 -= r.X0 % (2 * grid)
 	return r
-}
-
-// halved is a window at the next scale.
-func halved(w backend.Region) backend.Region {
-	return backend.Region{Y0: w.Y0 / 2, Y1: (w.Y1 + 1) / 2, X0: w.X0 / 2, X1: (w.X1 + 1) / 2}
 }
 
 // shift returns the region as it lies in a window.

@@ -33,7 +33,7 @@ func TestStructuresAreLaidOutAsInC(t *testing.T) {
 func TestFailures(t *testing.T) {
 	require.NoError(t, failed("vkF", success))
 	require.ErrorIs(t, failed("vkF", outOfDeviceMemory), ErrOutOfMemory)
-	require.ErrorIs(t, failed("vkF", deviceLost), ErrLost)
+	require.ErrorIs(t, failed("vkF", deviceLost), errLost)
 	require.ErrorIs(t, failed("vkF", timeout), ErrTimeout)
 	require.EqualError(t, failed("vkF", -9), "vkF: VK_ERROR_INCOMPATIBLE_DRIVER")
 	require.EqualError(t, failed("vkF", 77), "vkF: VkResult 77")

@@ -13,8 +13,8 @@ var (
 	ErrNoDevice = errors.New("no Vulkan device")
 	// ErrOutOfMemory: the device or the host has no memory left.
 	ErrOutOfMemory = errors.New("out of memory")
-	// ErrLost: the driver has given the device up. Nothing can be computed on it any more.
-	ErrLost = errors.New("the device was lost")
+	// errLost: the driver has given the device up. Nothing can be computed on it any more.
+	errLost = errors.New("the device was lost")
 	// ErrTimeout: the device has not finished in the time that it was given.
 	ErrTimeout = errors.New("the device does not answer")
 )
@@ -60,7 +60,7 @@ func failed(function string, r result) error {
 	case outOfHostMemory, outOfDeviceMemory, outOfPoolMemory, fragmentedPool:
 		kind = ErrOutOfMemory
 	case deviceLost:
-		kind = ErrLost
+		kind = errLost
 	default:
 		return fmt.Errorf("%s: %v", function, r)
 	}
