@@ -49,7 +49,7 @@ import (
 // the estimate.
 //
 // With the boundary deblur.Unknown, the unknown image is larger than the photograph, and the result is cropped to it.
-// The type of the result, invisible pixels and errors are as in Denoise. An invalid kernel is an error too.
+// The type of the result, invisible pixels and errors are as in Denoise. Invisible pixels are no data. An invalid kernel is an error too.
 func Deblur(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) (image.Image, *Report, error) {
 	r, err := forOne(taskDeblur, options)
 	if err != nil {

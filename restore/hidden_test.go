@@ -201,3 +201,40 @@ func TestDrawingsOnTransparencyHaveNoNoise(t *testing.T) {
 		require.Zero(t, e.Sigma, seed)
 	}
 }
+
+// What an invisible part of a photograph is filled with is not its blur, and is not taken for data.
+func TestHiddenIsNoData(t *testing.T) {
+	leaveRuns(t)
+	const side = 96
+	clean := still(side+8, side+8)
+	kernel, err := deblur.Box(9)
+	require.NoError(t, err)
+	y := noisy(blurred(t, clean, kernel, deblur.Unknown), 0.01, 5)
+	truth := crop(clean, 4, 4, side, side)
+	seen := func(p *restore.Planar) *restore.Planar {
+		q := crop(p, 0, 0, side, side)
+		for i := range q.Pix {
+			if y, x := i/side%side, i%side; y >= 30 && y < 60 && x >= 40 && x < 70 {
+				q.Pix[i] = 0
+			}
+		}
+		return q
+	}
+	of := func(y *restore.Planar) float64 {
+		out, report, err := restore.Deblur(t.Context(), y, kernel, restore.Sigma(0.01))
+		require.NoError(t, err)
+		require.True(t, report.Iteration.Run.Certificate.Converges())
+		require.Zero(t, report.Noise.Clipped)
+		return psnr(t, seen(truth), seen(out.(*restore.Planar)))
+	}
+	whole := of(y)
+	y.Alpha = make([]uint16, side*side)
+	for i := range y.Alpha {
+		if row, x := i/side, i%side; row < 30 || row >= 60 || x < 40 || x >= 70 {
+			y.Alpha[i] = 0xffff
+		}
+	}
+	part := of(y)
+	t.Logf("%.2f dB, with a hole %.2f", whole, part)
+	require.Greater(t, part, whole-0.7)
+}

@@ -20,12 +20,14 @@ const beyondWhite = 1.02
 // the light was at least that bright. So where the image says so, too, they are no data, nor are the samples around them, into
 // which cameras and programs mix what was clipped: K is M·K, M the projection onto the other samples, and the image may be
 // brighter than white. Where the image, blurred, is darker, they are data like others. M is set from the image that a run begins
-// with and stays until the run ends: what is proven of a run with K is proven with M·K.
+// with and stays until the run ends: what is proven of a run with K is proven with M·K. Invisible samples are no data either: what
+// fills them is not a blurred image.
 type clipped struct {
 	dev    backend.Device
 	blur   operator.Linear
 	at     [][]int32 // of each channel, where samples are clipped
 	count  int
+	hidden []int32             // where the photograph is invisible
 	plane  []float32           // room for one, while there is use for it
 	planar *imageplanes.Planes // the photograph
 	// whole is the photograph. An iteration for M·whole has the same steps for whole, for Kᵀ·M·(M·Kx − y) leaves out the same samples
@@ -54,13 +56,27 @@ func clippedSamples(p *imageplanes.Planes) (at [][]int32, count int) {
 	return at, count
 }
 
-// newClipped returns nil where nothing is clipped in p, of which whole has the samples.
+// hiddenSamples returns where a photograph is invisible, nil if nowhere or all over.
+func hiddenSamples(p *imageplanes.Planes) (at []int32) {
+	for i, a := range p.Alpha {
+		if a == 0 {
+			at = append(at, int32(i))
+		}
+	}
+	if len(at) == p.Width*p.Height {
+		return nil
+	}
+	return at
+}
+
+// newClipped returns nil where nothing is clipped or invisible in p, of which whole has the samples.
 func newClipped(dev backend.Device, blur operator.Linear, p *imageplanes.Planes, whole backend.Buffer) (_ *clipped, err error) {
 	at, count := clippedSamples(p)
-	if count == 0 {
+	hidden := hiddenSamples(p)
+	if count == 0 && hidden == nil {
 		return nil, nil
 	}
-	c := &clipped{dev: dev, blur: blur, at: at, count: count, planar: p, whole: whole}
+	c := &clipped{dev: dev, blur: blur, at: at, count: count, hidden: hidden, planar: p, whole: whole}
 	defer func() {
 		if err != nil {
 			c.free()
@@ -73,7 +89,7 @@ func newClipped(dev backend.Device, blur operator.Linear, p *imageplanes.Planes,
 	return c, err
 }
 
-// leaveOut leaves out the clipped samples where x, blurred, is at least as bright as white, and those around them.
+// leaveOut leaves out the clipped samples where x, blurred, is at least as bright as white, those around them, and the invisible ones.
 func (c *clipped) leaveOut(x backend.Buffer, white float32) error {
 	s := c.whole.Shape()
 	room, err := c.dev.Alloc(backend.Image(1, s.H, s.W))
@@ -84,7 +100,11 @@ func (c *clipped) leaveOut(x backend.Buffer, white float32) error {
 	defer c.borrowPlane()()
 	out := 0
 	c.rest = 0
-	for i, at := range c.at {
+	for i := range s.C {
+		var at []int32
+		if c.count > 0 {
+			at = c.at[i]
+		}
 		from, err := c.dev.Channels(x, i, 1)
 		if err != nil {
 			return err
@@ -110,6 +130,13 @@ func (c *clipped) leaveOut(x backend.Buffer, white float32) error {
 		of := c.planar.Plane(i)
 		for _, j := range bright {
 			out += c.blank(int(j), func(k int) { c.rest += float64(of[k]) * float64(of[k]) })
+		}
+		for _, j := range c.hidden {
+			if c.plane[j] != 0 {
+				c.plane[j] = 0
+				c.rest += float64(of[j]) * float64(of[j])
+				out++
+			}
 		}
 		if err := c.put(c.mask, i); err != nil {
 			return err
@@ -253,11 +280,14 @@ func (d *Problem) operator() operator.Linear {
 
 // peak is the upper end of the box.
 func (d *Problem) peak() float64 {
-	if d.clipped == nil {
-		return d.brightest
+	if d.clips() {
+		return inverse.MaxBrightness
 	}
-	return inverse.MaxBrightness
+	return d.brightest
 }
+
+// clips tells whether the photograph has clipped samples.
+func (d *Problem) clips() bool { return d.clipped != nil && d.clipped.count > 0 }
 
 // kept is the share of the photograph's samples that are data, and the sum of the squares of the others.
 func (d *Problem) kept() (share, rest float64) {

@@ -101,7 +101,7 @@ type Problem struct {
 	dev       backend.Device
 	k         blurring
 	y         backend.Buffer // the photograph
-	clipped   *clipped       // nil: nothing is
+	clipped   *clipped       // nil: all samples are data
 	planar    *imageplanes.Planes
 	own       pnp.Denoiser     // of the caller, or nil
 	network   *networks.Fitted // nil: the denoiser is that, or total variation
@@ -198,7 +198,7 @@ func (d *Problem) Free() {
 // tolerance is the relative residual at which a run ends.
 func (d *Problem) tolerance() float64 {
 	if d.network != nil || d.own != nil {
-		if d.clipped != nil {
+		if d.clips() {
 			return clippedTolerance
 		}
 		return NetworkTolerance

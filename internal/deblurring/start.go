@@ -36,7 +36,7 @@ func (d *Problem) start(ctx context.Context, s StartingPoint) (backend.Buffer, e
 			err = d.dev.Upload(b, extended)
 		}
 	default:
-		if err = d.wiener(ctx, b, d.y); err == nil && d.clipped != nil {
+		if err = d.wiener(ctx, b, d.y); err == nil && d.clips() {
 			err = d.brighten(ctx, b)
 		}
 	}
@@ -54,7 +54,7 @@ func (d *Problem) start(ctx context.Context, s StartingPoint) (backend.Buffer, e
 // and the time until it sees the context end.
 func (d *Problem) wiener(ctx context.Context, b, y backend.Buffer) error {
 	ratio := deblur.NoiseToSignal(d.planar.Pix, d.planar.Height*d.planar.Width, d.sigma)
-	if d.clipped != nil {
+	if d.clips() {
 		ratio *= unclippedRatio
 	}
 	for c := range d.planar.Channels {

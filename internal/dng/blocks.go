@@ -3,6 +3,7 @@ package dng
 import (
 	"errors"
 	"math"
+	"sort"
 
 	"github.com/averaged/imaging/internal/losslessjpeg"
 	"github.com/averaged/imaging/internal/tiffdir"
@@ -113,7 +114,8 @@ func (m *Raw) findBlocks(offsetsTag, lengthsTag uint16) error {
 	if !known && l.lossless {
 		return malformed("strips or tiles without their lengths")
 	}
-	left := m.file.size // no two share bytes, or a small file would hold any number of pixels to decode
+	var said, lacking []span // what the lengths say, and what uncompressed pixels need beyond that
+	left := m.file.size      // no two share bytes, or a small file would hold any number of pixels to decode
 	for i, offset := range offsets {
 		b := block{
 			offset: int64(offset),
@@ -124,14 +126,15 @@ func (m *Raw) findBlocks(offsetsTag, lengthsTag uint16) error {
 			b.height = min(b.height, m.Height-b.y)
 		}
 		b.length = m.rowBytes(b) * int64(b.height)
-		if known {
-			if !l.lossless && int64(lengths[i]) < b.length {
-				return malformed("a strip or tile of %d bytes, where %d are needed", lengths[i], b.length)
-			}
-			// What may stand behind uncompressed pixels is none of them.
-			if l.lossless {
-				b.length = int64(lengths[i])
-			}
+		switch {
+		case !known:
+		case l.lossless:
+			b.length = int64(lengths[i])
+		case int64(lengths[i]) < b.length:
+			end := b.offset + int64(lengths[i])
+			said, lacking = append(said, span{b.offset, end}), append(lacking, span{end, b.offset + b.length})
+		default: // What may stand behind uncompressed pixels is none of them.
+			said = append(said, span{b.offset, b.offset + b.length})
 		}
 		if b.offset > m.file.size-b.length {
 			return malformed("the file ends early (a truncated file?)")
@@ -140,6 +143,22 @@ func (m *Raw) findBlocks(offsetsTag, lengthsTag uint16) error {
 			return malformed("strips or tiles that share bytes")
 		}
 		l.blocks = append(l.blocks, b)
+	}
+	return m.checkLacking(said, lacking)
+}
+
+// checkLacking refuses strips and tiles that are shorter than their uncompressed pixels, unless nothing else stands where these go on.
+// Then it is their length that is wrong, as in files of some drones; other programs do not look at it.
+func (m *Raw) checkLacking(said, lacking []span) error {
+	if len(lacking) == 0 {
+		return nil
+	}
+	others := merge(append(said, m.used()...))
+	for _, s := range lacking {
+		next := sort.Search(len(others), func(i int) bool { return others[i].to > s.from })
+		if next < len(others) && others[next].from < s.to {
+			return malformed("a strip or tile that lacks %d bytes", s.to-s.from)
+		}
 	}
 	return nil
 }

@@ -317,7 +317,13 @@ func TestRefusals(t *testing.T) {
 			f.image = []testField{number(tiffdir.TagTileWidth, 0), number(tiffdir.TagTileLength, 4)}
 		}},
 		{imagefile.ErrMalformed, "4 strips or tiles with 1 places", func(f *testFile) { f.image = []testField{number(tiffdir.TagRowsPerStrip, 2)} }},
-		{imagefile.ErrMalformed, "127 bytes, where 128", func(f *testFile) { f.image = []testField{number(tiffdir.TagStripByteCounts, 127)} }},
+		{imagefile.ErrMalformed, "lacks 16 bytes", func(f *testFile) { // where a directory stands
+			f.image = []testField{number(tiffdir.TagImageLength, 9), number(tiffdir.TagRowsPerStrip, 9)}
+		}},
+		{imagefile.ErrMalformed, "lacks 1 bytes", func(f *testFile) { // where the next strip stands
+			f.rows, f.image = 4, []testField{number(tiffdir.TagStripByteCounts, 64, 64), number(tiffdir.TagStripOffsets, 8, 8+63)}
+			f.image[0].values[0] = 63
+		}},
 		{imagefile.ErrMalformed, "ends early", func(f *testFile) { f.image = []testField{number(tiffdir.TagStripOffsets, 1<<31)} }},
 		{imagefile.ErrMalformed, "black level", func(f *testFile) { f.image = []testField{number(tagBlackLevel, 70000)} }},
 		{imagefile.ErrMalformed, "black level 65540", func(f *testFile) {
@@ -456,4 +462,21 @@ func TestTilesThatShareBytes(t *testing.T) {
 	_, err := Read(bytes.NewReader(data), int64(len(data)), Options{})
 	require.ErrorIs(t, err, imagefile.ErrMalformed)
 	require.ErrorContains(t, err, "share bytes")
+}
+
+// Some drones give strips a length that is too small (rawspeed issue 371). It becomes right when the raw image is written.
+func TestLengthsThatAreTooSmall(t *testing.T) {
+	f := testFile{width: 16, height: 8, rows: 4, below: true, previewLast: true, pix: ramp(128, 16)}
+	f.image = []testField{{tag: tiffdir.TagStripByteCounts, kind: tiffdir.Long, values: []float64{128, 100}}}
+	data := f.build(t)
+	m := read(t, data)
+	require.Equal(t, f.pix, m.Pix)
+	require.Equal(t, data, write(t, m, slices.Clone(m.Pix)), "the same samples are the same file")
+	pix := slices.Clone(m.Pix)
+	pix[127] ^= 1
+	again := read(t, write(t, m, pix))
+	require.Equal(t, pix, again.Pix)
+	lengths, err := again.integers(again.image, tiffdir.TagStripByteCounts)
+	require.NoError(t, err)
+	require.Equal(t, []uint32{128, 128}, lengths)
 }

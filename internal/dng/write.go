@@ -215,6 +215,11 @@ func (m *Raw) free() []span {
 	for _, b := range m.layout.blocks {
 		raw = append(raw, span{b.offset, b.offset + b.length})
 	}
+	return subtract(merge(raw), merge(m.used()))
+}
+
+// used returns where the file has anything but the raw image.
+func (m *Raw) used() []span {
 	used := []span{{0, 8}}
 	for _, d := range m.all {
 		used = append(used, span{d.at, d.end})
@@ -223,7 +228,7 @@ func (m *Raw) free() []span {
 		}
 		used = append(used, m.pictures(d)...)
 	}
-	return subtract(merge(raw), merge(used))
+	return used
 }
 
 // pictures returns where the strips, tiles and previews of a directory stand, other than the raw

@@ -1,8 +1,15 @@
 package sensornoise
 
-// Range returns the numbers between which the samples of a plane have noise: low and high, or its smallest and its largest sample
-// where these fill a block of 8×8 samples, which noise would not leave alike. Many files have a white level that their sensor never
-// reaches, or margins of one number.
+import "slices"
+
+// maxElectrons is more than any pixel holds. The noise of light is the root of their number, and so never less than a
+// thousandth of it.
+const maxElectrons = 1e6
+
+// Range returns the numbers between which the samples of a plane have noise: low and high, or less, because many files have a
+// white level that their sensor never reaches, or margins of one number. A block of 8×8 samples that is filled with the smallest sample
+// is beyond low. A block at the largest sample is beyond high if its samples differ less than maxElectrons would; they may differ
+// a little where pixels saturate at numbers of their own.
 func (p Plane) Range(low, high float32) (from, to float32) {
 	if len(p.Pix) == 0 {
 		return low, high
@@ -14,34 +21,44 @@ func (p Plane) Range(low, high float32) (from, to float32) {
 	if least == most { // There is no noise.
 		return low, high
 	}
-	if least > low && p.hasBlockOf(least) {
-		low = least
-	}
-	if most < high && p.hasBlockOf(most) {
-		high = most
-	}
-	return low, high
-}
-
-// hasBlockOf tells whether one of the blocks side by side has only samples v.
-func (p Plane) hasBlockOf(v float32) bool {
+	from = low
+	variance := most * most / maxElectrons
+	var ends []float32 // of the saturated blocks
 	for y := 0; y+side <= p.Height; y += side {
 		for x := 0; x+side <= p.Width; x += side {
-			if p.isFilled(x, y, v) {
-				return true
+			switch v := p.Pix[y*p.Width+x]; {
+			case v == least && v > from:
+				if first, last, _ := p.spread(x, y); first == last {
+					from = v
+				}
+			case v > .9*most:
+				first, last, squares := p.spread(x, y)
+				// The largest of many samples is further away than the largest of a block.
+				if width := last - first; squares <= variance && last+width >= most {
+					ends = append(ends, first-width)
+				}
 			}
 		}
 	}
-	return false
+	if len(ends) == 0 {
+		return from, high
+	}
+	slices.Sort(ends)
+	return from, min(high, ends[len(ends)/2])
 }
 
-func (p Plane) isFilled(x0, y0 int, v float32) bool {
+// spread returns the smallest and the largest sample of a block, and the variance.
+func (p Plane) spread(x0, y0 int) (first, last, variance float32) {
+	var sum, squares float64
+	origin := p.Pix[y0*p.Width+x0]
+	first, last = origin, origin
 	for y := range side {
-		for _, u := range p.Pix[(y0+y)*p.Width+x0:][:side] {
-			if u != v {
-				return false
-			}
+		for _, v := range p.Pix[(y0+y)*p.Width+x0:][:side] {
+			first, last = min(first, v), max(last, v)
+			d := float64(v - origin)
+			sum, squares = sum+d, squares+d*d
 		}
 	}
-	return true
+	const n = side * side
+	return first, last, float32((squares - sum*sum/n) / n)
 }
