@@ -47,10 +47,13 @@ func TestFaultsInEveryCall(t *testing.T) {
 	for _, name := range vulkantest.Functions() {
 		n := calls[name]
 		require.Positive(t, n, "%s is not called", name)
-		for _, fault := range []struct {
+		for i, fault := range []struct {
 			after int64
 			code  vulkantest.Code
 		}{{0, vulkantest.OutOfMemory}, {n / 2, vulkantest.Lost}, {n / 2, vulkantest.OutOfMemory}, {n - 1, vulkantest.Timeout}} {
+			if i == 2 && n == 1 {
+				continue // the first again
+			}
 			var got []float32
 			if name == "vkCreateInstance" || name == "vkEnumerateInstanceExtensionProperties" {
 				vulkantest.DestroyInstance() // they are called once

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/averaged/imaging/internal/imagefile/imagetest"
@@ -89,14 +90,14 @@ func TestWriteThatFailsLeavesNothing(t *testing.T) {
 	}
 }
 
-// cancelling is a context that is done after some questions.
+// cancelling is a context that is done after some questions, of any goroutines.
 type cancelling struct {
 	context.Context
-	left int
+	left atomic.Int64
 }
 
 func (c *cancelling) Err() error {
-	if c.left--; c.left < 0 {
+	if c.left.Add(-1) < 0 {
 		return context.Canceled
 	}
 	return nil
@@ -108,7 +109,9 @@ func TestInterruptedWriteLeavesNothing(t *testing.T) {
 	for _, name := range []string{"a.png", "a.tif", "a.pfm", "a.bmp", "a.jpg"} {
 		path := filepath.Join(folder, name)
 		for left := 0; ; left++ {
-			err := Write(&cancelling{context.Background(), left}, path, m, WriteOptions{})
+			ctx := &cancelling{Context: context.Background()}
+			ctx.left.Store(int64(left))
+			err := Write(ctx, path, m, WriteOptions{})
 			if err == nil {
 				require.Greater(t, left, 2)
 				break

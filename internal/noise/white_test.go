@@ -310,9 +310,7 @@ func TestSameBitsForAnyThreads(t *testing.T) {
 	want, err := MeasureWhite(pix, 3, 100, 150)
 	require.NoError(t, err)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	for range 3 {
-		got, err := MeasureWhite(pix, 3, 100, 150)
-		require.NoError(t, err)
-		require.Equal(t, want, got)
-	}
+	got, err := MeasureWhite(pix, 3, 100, 150)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
 }

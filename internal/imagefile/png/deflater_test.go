@@ -71,10 +71,12 @@ func TestDeflater(t *testing.T) {
 
 // TestDeflaterStops: an error of the writer below comes back, from Write or from Close.
 func TestDeflaterStops(t *testing.T) {
-	data := compressible(3*deflatePiece, 3)
-	all := len(zipped(t, data, 2, deflatePiece, deflatePiece))
+	const size = deflateWindow + 7000
+	data := compressible(3*size, 3)
+	all := len(zipped(t, data, 2, size, size))
 	for _, room := range []int{0, 1, all / 3, all - 1} {
 		d := newDeflater(&imagetest.Disk{Room: room}, 2)
+		d.size = size
 		_, err := d.Write(data)
 		if err != nil {
 			require.ErrorIs(t, err, imagetest.ErrFull)
