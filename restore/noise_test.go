@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -317,11 +318,11 @@ func TestDenoiseBesideADrawing(t *testing.T) {
 // looks is a context that ends at some look at it.
 type looks struct {
 	context.Context
-	left int
+	left atomic.Int64 // goroutines look
 }
 
 func (l *looks) Err() error {
-	if l.left--; l.left < 0 {
+	if l.left.Add(-1) < 0 {
 		return context.Canceled
 	}
 	return nil
@@ -336,7 +337,9 @@ func TestEstimateNoiseStops(t *testing.T) {
 	}
 	looked := 0
 	for ; ; looked += 7 {
-		_, err := restore.EstimateNoise(&looks{t.Context(), looked}, x)
+		ctx := &looks{Context: t.Context()}
+		ctx.left.Store(int64(looked))
+		_, err := restore.EstimateNoise(ctx, x)
 		if err == nil {
 			break
 		}
