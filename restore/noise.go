@@ -38,8 +38,7 @@ type NoiseEstimate struct {
 }
 
 // EstimateNoise estimates the noise of an image. A network has learned which noise levels give the best results.
-// Invisible pixels have no influence.
-// It ends soon after its context: of 24 megapixels in about 0.2 s.
+// Invisible pixels have no influence. It ends soon after its context: of 24 megapixels in about 0.2 s.
 func EstimateNoise(ctx context.Context, img image.Image) (NoiseEstimate, error) {
 	p, err := open(ctx, img, 0)
 	if err != nil {

@@ -2,9 +2,9 @@ package main
 
 import (
 	"errors"
+	"math/big"
 	"regexp"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -17,23 +17,16 @@ type number struct{ pflag.Value }
 // Set implements pflag.Value.
 func (n number) Set(text string) error {
 	if n.Type() == "float64" {
-		v, err := parseNumber(text)
-		if err != nil {
+		if !decimalNumber.MatchString(text) {
 			return errors.New("want a number")
 		}
-		return n.Value.Set(strconv.FormatFloat(v, 'g', -1, 64))
+		return n.Value.Set(text)
 	}
-	sign, digits := "", strings.TrimPrefix(text, "+")
-	if rest, negative := strings.CutPrefix(text, "-"); negative {
-		sign, digits = "-", rest
-	}
-	if digits = strings.TrimLeft(digits, "0"); digits == "" && strings.HasSuffix(text, "0") {
-		sign, digits = "", "0"
-	}
-	if strings.Trim(digits, "0123456789") != "" {
+	v, is := new(big.Int).SetString(text, 10)
+	if !is {
 		return errors.New("want a whole number in range")
 	}
-	return n.Value.Set(sign + digits)
+	return n.Value.Set(v.String()) // without zeros before it
 }
 
 // bindNumbers has the numbers among the flags of all commands be read by number.

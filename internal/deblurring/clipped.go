@@ -45,7 +45,7 @@ func clippedSamples(p *imageplanes.Planes) (at [][]int32, count int) {
 		var of []int32
 		for i, v := range p.Plane(c) {
 			if v > 1 {
-				return nil, 0
+				return make([][]int32, p.Channels), 0
 			}
 			if v >= clipping.White {
 				of = append(of, int32(i))
@@ -100,11 +100,7 @@ func (c *clipped) leaveOut(x backend.Buffer, white float32) error {
 	defer c.borrowPlane()()
 	out := 0
 	c.rest = 0
-	for i := range s.C {
-		var at []int32
-		if c.count > 0 {
-			at = c.at[i]
-		}
+	for i, at := range c.at {
 		from, err := c.dev.Channels(x, i, 1)
 		if err != nil {
 			return err
