@@ -195,6 +195,35 @@ func TestWriteRefusesOtherSamples(t *testing.T) {
 	require.ErrorIs(t, m.Write(io.Discard, pix), imagefile.ErrInvalidImage)
 }
 
+// filters are the fields of a pattern of colours.
+func filters(rows, columns float64, colours ...float64) []testField {
+	for len(colours) < int(rows*columns) {
+		colours = append(colours, colours...)
+	}
+	return []testField{
+		{tag: tagCFARepeatPatternDim, kind: tiffdir.Short, values: []float64{rows, columns}},
+		{tag: tagCFAPattern, kind: tiffdir.Byte, values: colours[:int(rows*columns)]},
+	}
+}
+
+// A Bayer pattern may be written more than once.
+func TestRepeatedPattern(t *testing.T) {
+	for _, fields := range [][]testField{
+		filters(4, 4, 1, 2, 1, 2, 0, 1, 0, 1),
+		filters(2, 4, 1, 2, 1, 2, 0, 1, 0, 1),
+		filters(4, 2, 1, 2, 0, 1),
+		filters(2, 2, 1, 2, 0, 1),
+	} {
+		f := testFile{width: 8, height: 6, pix: ramp(48, 16), image: fields}
+		m := read(t, f.build(t))
+		for y := range m.Height {
+			for x := range m.Width {
+				require.Equal(t, [2][2]Colour{{Green, Blue}, {Red, Green}}[y%2][x%2], m.Colour(x, y))
+			}
+		}
+	}
+}
+
 func TestMosaic(t *testing.T) {
 	for _, c := range []struct {
 		pattern []float64
@@ -287,9 +316,11 @@ func TestRefusals(t *testing.T) {
 		{imagefile.ErrUnsupported, "52546 (JPEG XL)", func(f *testFile) { f.image = []testField{number(tiffdir.TagCompression, 52546)} }},
 		{imagefile.ErrUnsupported, "34892 (lossy JPEG)", func(f *testFile) { f.image = []testField{number(tiffdir.TagCompression, 34892)} }},
 		{imagefile.ErrUnsupported, "8 (deflate)", func(f *testFile) { f.image = []testField{number(tiffdir.TagCompression, 8)} }},
-		{imagefile.ErrUnsupported, "6×6 colour filters, as X-Trans", func(f *testFile) { f.image = []testField{number(tagCFARepeatPatternDim, 6, 6)} }},
-		{imagefile.ErrUnsupported, "4×4 colour filters, as quad Bayer", func(f *testFile) { f.image = []testField{number(tagCFARepeatPatternDim, 4, 4)} }},
-		{imagefile.ErrUnsupported, "2×4 colour filters", func(f *testFile) { f.image = []testField{number(tagCFARepeatPatternDim, 2, 4)} }},
+		{imagefile.ErrUnsupported, "6×6 colour filters, as X-Trans", func(f *testFile) { f.image = filters(6, 6, 1, 1, 0, 1, 1, 2) }},
+		{imagefile.ErrUnsupported, "4×4 colour filters, as quad Bayer", func(f *testFile) { f.image = filters(4, 4, 0, 0, 1, 1, 0, 0, 1, 1, 1, 1, 2, 2, 1, 1, 2, 2) }},
+		{imagefile.ErrUnsupported, "2×4 colour filters", func(f *testFile) { f.image = filters(2, 4, 0, 1, 2, 1, 1, 2, 1, 0) }},
+		{imagefile.ErrUnsupported, "1×2 colour filters", func(f *testFile) { f.image = filters(1, 2, 0, 1) }},
+		{imagefile.ErrMalformed, "4×4 colour filters with 4 colours", func(f *testFile) { f.image = filters(4, 4, 1)[:1] }},
 		{imagefile.ErrUnsupported, "pattern [0 0 1 2]", func(f *testFile) { f.image = []testField{number(tagCFAPattern, 0, 0, 1, 2)} }},
 		{imagefile.ErrUnsupported, "colour filters [3 4 5]", func(f *testFile) { f.image = []testField{number(tagCFAPlaneColor, 3, 4, 5)} }},
 		{imagefile.ErrUnsupported, "layout 2", func(f *testFile) { f.image = []testField{number(tagCFALayout, 2)} }},

@@ -327,17 +327,21 @@ func (m *Raw) readPattern() error {
 	if len(size) != 2 {
 		return malformed("a mosaic without the size of its pattern")
 	}
-	switch {
-	case size[0] == 6 && size[1] == 6:
-		return unsupported("a pattern of 6×6 colour filters, as X-Trans has (the Bayer pattern is read)")
-	case size[0] == 4 && size[1] == 4:
-		return unsupported("a pattern of 4×4 colour filters, as quad Bayer has (the Bayer pattern is read)")
-	case size[0] != 2 || size[1] != 2:
-		return unsupported("a pattern of %d×%d colour filters (the Bayer pattern is read)", size[0], size[1])
+	rows, columns := int(size[0]), int(size[1])
+	if len(pattern) != rows*columns || len(pattern) == 0 {
+		return malformed("a pattern of %d×%d colour filters with %d colours", rows, columns, len(pattern))
 	}
-	if len(pattern) != 4 {
-		return malformed("a pattern of 2×2 colour filters with %d colours", len(pattern))
+	if !repeats(pattern, rows, columns) {
+		name := ""
+		switch {
+		case rows == 6 && columns == 6:
+			name = ", as X-Trans has"
+		case rows == 4 && columns == 4:
+			name = ", as quad Bayer has"
+		}
+		return unsupported("a pattern of %d×%d colour filters%s (the Bayer pattern is read)", rows, columns, name)
 	}
+	pattern = []uint32{pattern[0], pattern[1], pattern[columns], pattern[columns+1]}
 	planes, err := m.integers(m.image, tagCFAPlaneColor)
 	if err != nil {
 		return err
@@ -353,6 +357,19 @@ func (m *Raw) readPattern() error {
 		m.pattern[i/2][i%2] = Colour(c)
 	}
 	return nil
+}
+
+// repeats tells whether a pattern is one of 2×2 colours, again and again.
+func repeats(pattern []uint32, rows, columns int) bool {
+	if rows%2 != 0 || columns%2 != 0 {
+		return false
+	}
+	for i, c := range pattern {
+		if y, x := i/columns, i%columns; c != pattern[y%2*columns+x%2] {
+			return false
+		}
+	}
+	return true
 }
 
 // Colour returns the colour of a pixel of a mosaic. The pattern begins in the corner of the active
