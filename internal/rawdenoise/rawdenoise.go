@@ -192,8 +192,8 @@ func measure(m *raw.Image) (r Report, white []float32, err error) {
 			line = 0
 		}
 		plane := sensornoise.Plane{Width: p.width, Height: p.height, Pix: p.of(m.Pix)}
-		_, high := plane.Range(m.Low, 1)
-		white = append(white, high)
+		plane.FindRange(1)
+		white = append(white, plane.High)
 		lines[line] = append(lines[line], plane)
 	}
 	if m.Mosaic {

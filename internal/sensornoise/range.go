@@ -1,35 +1,38 @@
 package sensornoise
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // maxElectrons is more than any pixel holds. The noise of light is the root of their number, and so never less than a
 // thousandth of it.
 const maxElectrons = 1e6
 
-// Range returns the numbers between which the samples of a plane have noise: low and high, or less, because many files have a
+// FindRange sets Low and High to the numbers between which the samples have noise: −Inf and white, or less, because many files have a
 // white level that their sensor never reaches, or margins of one number. A block of 8×8 samples that is filled with the smallest sample
-// is beyond low. A block at the largest sample is beyond high if its samples differ less than maxElectrons would; they may differ
+// is beyond Low. A block at the largest sample is beyond High if its samples differ less than maxElectrons would; they may differ
 // a little where pixels saturate at numbers of their own.
-func (p Plane) Range(low, high float32) (from, to float32) {
+func (p *Plane) FindRange(white float32) {
+	p.Low, p.High = float32(math.Inf(-1)), white
 	if len(p.Pix) == 0 {
-		return low, high
+		return
 	}
 	least, most := p.Pix[0], p.Pix[0]
 	for _, v := range p.Pix {
 		least, most = min(least, v), max(most, v)
 	}
 	if least == most { // There is no noise.
-		return low, high
+		return
 	}
-	from = low
 	variance := most * most / maxElectrons
 	var ends []float32 // of the saturated blocks
 	for y := 0; y+side <= p.Height; y += side {
 		for x := 0; x+side <= p.Width; x += side {
 			switch v := p.Pix[y*p.Width+x]; {
-			case v == least && v > from:
+			case v == least && v > p.Low:
 				if first, last, _ := p.spread(x, y); first == last {
-					from = v
+					p.Low = v
 				}
 			case v > .9*most:
 				first, last, squares := p.spread(x, y)
@@ -40,11 +43,10 @@ func (p Plane) Range(low, high float32) (from, to float32) {
 			}
 		}
 	}
-	if len(ends) == 0 {
-		return from, high
+	if len(ends) > 0 {
+		slices.Sort(ends)
+		p.High = min(white, ends[len(ends)/2])
 	}
-	slices.Sort(ends)
-	return from, min(high, ends[len(ends)/2])
 }
 
 // spread returns the smallest and the largest sample of a block, and the variance.

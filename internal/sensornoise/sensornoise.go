@@ -22,10 +22,12 @@ type Line struct{ Gain, Offset float64 }
 // At returns the variance for light x; below 0 it is that of 0.
 func (l Line) At(x float64) float64 { return l.Gain*max(x, 0) + l.Offset }
 
-// Plane is samples of one colour: Height rows of Width of them. Black is 0.
+// Plane is samples of one colour: Height rows of Width of them. Black is 0. Those at Low or below it, or at High or above it, have no
+// noise (FindRange).
 type Plane struct {
 	Width, Height int
 	Pix           []float32
+	Low, High     float32
 }
 
 // ErrTooLittle: there are too few blocks of samples that are not clipped.
@@ -56,17 +58,16 @@ type block struct {
 }
 
 // Estimate measures the noise of planes of the same colour, whose numbers are step apart, or 0 if that is not known. Blocks with samples
-// at low or below it, or at high or above it, are left out: there the sensor's range ends, and with it the noise, if not before
-// (Range). The variance is never below that of rounding to whole steps, but where there is no other noise, which is Line{}. The result
+// at low or below it, or beyond the range of their plane, are left out: there the noise ends. white is light that saturates. The variance is never below that of rounding to whole steps, but where there is no other noise, which is Line{}. The result
 // is the same for the same planes.
-func Estimate(low, high, step float32, planes ...Plane) (Line, error) {
-	blocks := sample(low, high, planes)
+func Estimate(low, white, step float32, planes ...Plane) (Line, error) {
+	blocks := sample(low, planes)
 	bins := max(min(len(blocks)/blocksPerBin, maxBins), 1)
 	if len(blocks) < fewestBlocks {
 		return Line{}, ErrTooLittle
 	}
 	slices.SortStableFunc(blocks, func(a, b block) int { return cmp.Compare(a.mean, b.mean) })
-	f := fit{rounding: float64(step) * float64(step) / 12, usual: usualRead * float64(high)}
+	f := fit{rounding: float64(step) * float64(step) / 12, usual: usualRead * float64(white)}
 	most := 0.
 	for i := range bins {
 		p := measure(blocks[i*len(blocks)/bins : (i+1)*len(blocks)/bins])
@@ -87,7 +88,7 @@ func (p Plane) across() int { return (max(p.Width, side-stride) - side + stride)
 func (p Plane) down() int   { return (max(p.Height, side-stride) - side + stride) / stride }
 
 // sample transforms blocks on a grid over all planes.
-func sample(low, high float32, planes []Plane) []block {
+func sample(low float32, planes []Plane) []block {
 	total := 0
 	for _, p := range planes {
 		total += p.across() * p.down()
@@ -97,12 +98,12 @@ func sample(low, high float32, planes []Plane) []block {
 	var blocks []block
 	next := 0
 	for _, p := range planes {
-		low, high := p.Range(low, high)
+		p.Low = max(p.Low, low)
 		across := p.across()
 		n := across * p.down()
 		for ; next < n; next += step {
 			x, y := next%across*stride, next/across*stride
-			if b, ok := p.transform(x, y, low, high); ok {
+			if b, ok := p.transform(x, y); ok {
 				blocks = append(blocks, b)
 			}
 		}
@@ -125,12 +126,12 @@ var basis = func() (c [side][side]float64) {
 	return c
 }()
 
-func (p Plane) transform(x0, y0 int, low, high float32) (b block, ok bool) {
+func (p Plane) transform(x0, y0 int) (b block, ok bool) {
 	var rows [side][side]float64 // [row][u]
 	for y := range side {
 		line := p.Pix[(y0+y)*p.Width+x0:][:side]
 		for _, v := range line {
-			if !(v > low && v < high) {
+			if !(v > p.Low && v < p.High) {
 				return b, false
 			}
 		}

@@ -10,6 +10,14 @@ import (
 	"pgregory.net/rapid"
 )
 
+// estimated is Estimate of planes within their ranges.
+func estimated(low, white, step float32, planes ...Plane) (Line, error) {
+	for i := range planes {
+		planes[i].FindRange(white)
+	}
+	return Estimate(low, white, step, planes...)
+}
+
 // scene is a plane of light from dark to bright, with texture in three quarters of it.
 func scene(w, h int, top float64, r *rand.Rand) Plane {
 	p := Plane{Width: w, Height: h, Pix: make([]float32, w*h)}
@@ -26,7 +34,7 @@ func scene(w, h int, top float64, r *rand.Rand) Plane {
 }
 
 func (p Plane) noisy(l Line, r *rand.Rand) Plane {
-	q := Plane{p.Width, p.Height, make([]float32, len(p.Pix))}
+	q := Plane{Width: p.Width, Height: p.Height, Pix: make([]float32, len(p.Pix))}
 	for i, v := range p.Pix {
 		q.Pix[i] = v + float32(math.Sqrt(l.At(float64(v)))*r.NormFloat64())
 	}
@@ -39,13 +47,13 @@ func TestLines(t *testing.T) {
 	for _, want := range []Line{{1, 0}, {0, 100}, {.5, 20}, {4, 400}, {20, 3}} {
 		clean := scene(512, 512, top, r)
 		a, b := clean.noisy(want, r), clean.noisy(want, r)
-		got, err := Estimate(-1000, 5000, 0, a, b)
+		got, err := estimated(-1000, 5000, 0, a, b)
 		require.NoError(t, err)
 		for _, x := range []float64{.05 * top, .2 * top, .5 * top, .9 * top} {
 			require.InEpsilon(t, want.At(x), got.At(x), .12, "%v at %v, %v measured", want, x, got)
 		}
 		if want.Offset == 0 {
-			again, err := Estimate(-1000, 5000, 0, a, b)
+			again, err := estimated(-1000, 5000, 0, a, b)
 			require.NoError(t, err)
 			require.Equal(t, got, again)
 		}
@@ -55,12 +63,12 @@ func TestLines(t *testing.T) {
 func TestScale(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	a := scene(512, 512, 1000, r).noisy(Line{2, 50}, r)
-	got, err := Estimate(-1e9, 1e9, 0, a)
+	got, err := estimated(-1e9, 1e9, 0, a)
 	require.NoError(t, err)
 	for i := range a.Pix {
 		a.Pix[i] /= 1024
 	}
-	scaled, err := Estimate(-1e9, 1e9, 0, a)
+	scaled, err := estimated(-1e9, 1e9, 0, a)
 	require.NoError(t, err)
 	require.InEpsilon(t, got.Gain/1024, scaled.Gain, 1e-6)
 	require.InEpsilon(t, got.Offset/1024/1024, scaled.Offset, 1e-6)
@@ -74,7 +82,7 @@ func TestClipping(t *testing.T) {
 	for i, v := range a.Pix {
 		a.Pix[i] = min(max(v, 0), 1000)
 	}
-	got, err := Estimate(0, 1000, 0, a)
+	got, err := estimated(0, 1000, 0, a)
 	require.NoError(t, err)
 	require.InEpsilon(t, want.At(500), got.At(500), .15)
 }
@@ -115,28 +123,28 @@ func TestRounding(t *testing.T) {
 		for i, v := range p.Pix {
 			p.Pix[i] = step * float32(math.Round(float64(v)/step))
 		}
-		got, err := Estimate(-1000, 5000, step, p)
+		got, err := estimated(-1000, 5000, step, p)
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, got.Offset, step*step/12.)
 		require.Less(t, got.At(2000), 1.3*step*step*(deviation*deviation+1/12.))
 	}
-	flat := Plane{64, 64, make([]float32, 64*64)}
-	got, err := Estimate(-1, 1, 1./4095, flat)
+	flat := Plane{Width: 64, Height: 64, Pix: make([]float32, 64*64)}
+	got, err := estimated(-1, 1, 1./4095, flat)
 	require.NoError(t, err)
 	require.Equal(t, Line{}, got)
 }
 
 func TestWithoutNoise(t *testing.T) {
-	flat := Plane{64, 64, make([]float32, 64*64)}
-	got, err := Estimate(-1, 1, 0, flat)
+	flat := Plane{Width: 64, Height: 64, Pix: make([]float32, 64*64)}
+	got, err := estimated(-1, 1, 0, flat)
 	require.NoError(t, err)
 	require.Equal(t, Line{}, got)
 
-	_, err = Estimate(0, 1, 0, flat)
+	_, err = estimated(0, 1, 0, flat)
 	require.ErrorIs(t, err, ErrTooLittle, "all is clipped")
-	_, err = Estimate(-1, 1, 0, Plane{7, 7, make([]float32, 49)})
+	_, err = estimated(-1, 1, 0, Plane{Width: 7, Height: 7, Pix: make([]float32, 49)})
 	require.ErrorIs(t, err, ErrTooLittle)
-	_, err = Estimate(-1, 1, 0)
+	_, err = estimated(-1, 1, 0)
 	require.ErrorIs(t, err, ErrTooLittle)
 }
 
@@ -150,9 +158,9 @@ func TestRange(t *testing.T) {
 			a.Pix[i] = -900
 		}
 	}
-	from, to := a.Range(-1000, 1200)
-	require.Equal(t, [2]float32{-900, 1000}, [2]float32{from, to})
-	got, err := Estimate(-1000, 1200, 0, a)
+	a.FindRange(1200)
+	require.Equal(t, [2]float32{-900, 1000}, [2]float32{a.Low, a.High})
+	got, err := estimated(-1000, 1200, 0, a)
 	require.NoError(t, err)
 	require.InEpsilon(t, want.At(500), got.At(500), .15)
 
@@ -161,17 +169,20 @@ func TestRange(t *testing.T) {
 			a.Pix[i] += float32(.5 * r.NormFloat64())
 		}
 	}
-	_, to = a.Range(-1000, 1200)
-	require.InDelta(t, 996, to, 2)
-	got, err = Estimate(-1000, 1200, 0, a)
+	a.FindRange(1200)
+	require.InDelta(t, 996, a.High, 2)
+	got, err = estimated(-1000, 1200, 0, a)
 	require.NoError(t, err)
 	require.InEpsilon(t, want.At(500), got.At(500), .15)
 
 	unclipped := scene(64, 64, 1500, r).noisy(want, r)
-	from, to = unclipped.Range(-1000, 5000)
-	require.Equal(t, [2]float32{-1000, 5000}, [2]float32{from, to}, "the brightest sample is none of many")
-	from, to = Plane{64, 64, make([]float32, 64*64)}.Range(-1, 1)
-	require.Equal(t, [2]float32{-1, 1}, [2]float32{from, to}, "nothing says where the range of a flat image ends")
-	from, to = Plane{}.Range(-1, 1)
-	require.Equal(t, [2]float32{-1, 1}, [2]float32{from, to})
+	without := float32(math.Inf(-1))
+	unclipped.FindRange(5000)
+	require.Equal(t, [2]float32{without, 5000}, [2]float32{unclipped.Low, unclipped.High}, "the brightest sample is none of many")
+	flat := Plane{Width: 64, Height: 64, Pix: make([]float32, 64*64)}
+	flat.FindRange(1)
+	require.Equal(t, [2]float32{without, 1}, [2]float32{flat.Low, flat.High}, "nothing says where the range of a flat image ends")
+	empty := Plane{}
+	empty.FindRange(1)
+	require.Equal(t, [2]float32{without, 1}, [2]float32{empty.Low, empty.High})
 }
