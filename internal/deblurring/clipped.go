@@ -260,6 +260,9 @@ func (d *Problem) leaveOutClipped(report *outcome.Report) (err error) {
 
 // lookAtClipped chooses which of the clipped samples are left out in what begins at x: those where it is at least white.
 func (d *Problem) lookAtClipped(x backend.Buffer, white float32) error {
+	if d.light != nil {
+		return d.light.linearise(x)
+	}
 	if d.clipped == nil {
 		return nil
 	}
@@ -268,6 +271,9 @@ func (d *Problem) lookAtClipped(x backend.Buffer, white float32) error {
 
 // operator is K, or M·K where samples are clipped.
 func (d *Problem) operator() operator.Linear {
+	if d.light != nil {
+		return d.light.j
+	}
 	if d.clipped == nil {
 		return d.k
 	}
@@ -287,7 +293,7 @@ func (d *Problem) clips() bool { return d.clipped != nil && d.clipped.count > 0 
 
 // kept is the share of the photograph's samples that are data, and the sum of the squares of the others.
 func (d *Problem) kept() (share, rest float64) {
-	if d.clipped == nil {
+	if d.clipped == nil || d.light != nil {
 		return 1, 0
 	}
 	return d.clipped.kept, d.clipped.rest

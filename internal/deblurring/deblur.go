@@ -6,6 +6,7 @@ package deblurring
 import (
 	"context"
 	"math"
+	"os"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
@@ -101,6 +102,7 @@ type Problem struct {
 	dev       backend.Device
 	k         blurring
 	y         backend.Buffer // the photograph
+	light     *light         // nil: samples are blurred as stored
 	clipped   *clipped       // nil: all samples are data
 	planar    *imageplanes.Planes
 	own       pnp.Denoiser     // of the caller, or nil
@@ -150,6 +152,12 @@ func (j Job) New(ctx context.Context, p *imageplanes.Planes, blur Blur, report *
 	if d.y, err = imageplanes.Lend(dev, p.Shape(), p.Pix); err != nil {
 		return nil, err
 	}
+	if os.Getenv("LIGHT") != "" {
+		if d.light, err = newLight(dev, d.k, p, d.y); err != nil {
+			return nil, err
+		}
+		d.y = d.light.y
+	}
 	if j.Choice.Method == networks.TV {
 		lambda, coupling := weight(report.Noise.Disturbance, kernel, p.Channels)
 		d.weight, d.coupling = lambda*j.Strength, coupling
@@ -184,7 +192,9 @@ func (d *Problem) Free() {
 	if d.clipped != nil {
 		d.clipped.free()
 	}
-	if d.y != nil {
+	if d.light != nil {
+		d.light.free()
+	} else if d.y != nil {
 		d.y.Free()
 	}
 	if d.retuning != nil {

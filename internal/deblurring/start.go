@@ -7,6 +7,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/clipping"
+	"github.com/averaged/imaging/internal/srgb"
 )
 
 // StartingPoint names the initial estimate.
@@ -36,6 +37,16 @@ func (d *Problem) start(ctx context.Context, s StartingPoint) (backend.Buffer, e
 			err = d.dev.Upload(b, extended)
 		}
 	default:
+		if l := d.light; l != nil {
+			if err = l.curve(d.y, l.photograph, func(v float32) float32 { return float32(srgb.Linear(float64(v))) }); err != nil {
+				break
+			}
+			if err = d.wiener(ctx, b, d.y); err != nil {
+				break
+			}
+			err = l.curve(b, b, func(v float32) float32 { return float32(srgb.Encoded(float64(max(v, 0)))) })
+			break
+		}
 		if err = d.wiener(ctx, b, d.y); err == nil && d.clips() {
 			err = d.brighten(ctx, b)
 		}

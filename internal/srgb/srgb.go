@@ -18,3 +18,19 @@ func Encoded(x float64) float64 {
 	}
 	return 1.055*math.Pow(x, 1/2.4) - 0.055
 }
+
+// LinearSlope is the derivative of Linear.
+func LinearSlope(v float64) float64 {
+	if v <= 0.04045 {
+		return 1 / 12.92
+	}
+	return 2.4 / 1.055 * math.Pow((v+0.055)/1.055, 1.4)
+}
+
+// EncodedSlope is the derivative of Encoded.
+func EncodedSlope(x float64) float64 {
+	if x <= 0.0031308 {
+		return 12.92
+	}
+	return 1.055 / 2.4 * math.Pow(x, 1/2.4-1)
+}
