@@ -181,7 +181,7 @@ var table = map[string]row{
 	"internal/atomicfile":     {code: []string{"internal/openfile"}},
 	"internal/clipping":       {},
 	"internal/cameranoise":    {code: []string{"backend", "internal/demosaic", "internal/jpegblock", "internal/matrix3"}, tests: []string{"internal/imagefile"}},
-	"internal/curves":         {code: []string{"train", plot, xImage}},
+	"internal/curves":         {code: []string{"train", "internal/htmlreport", plot, xImage}},
 	"internal/demosaic":       {},
 	"internal/development":    {code: []string{"internal/demosaic", "internal/matrix3", "internal/srgb"}},
 	"internal/devicequeue":    {code: []string{"backend"}},
