@@ -150,7 +150,7 @@ var table = map[string]row{
 	"backend/cpu/internal/vectors":  {code: []string{xSys}},
 	"backend/cpu/internal/winograd": {code: []string{xSys}},
 	"backend/cuda": {
-		code:  []string{"backend", "backend/devicekit", "backend/cuda/internal/driver", "backend/cuda/internal/kernels"},
+		code:  []string{"backend", "backend/devicekit", "backend/cuda/internal/driver", "backend/cuda/internal/kernels", "internal/mempool"},
 		tests: []string{"denoise", "denoise/refute", "denoise/rungekutta", "train", "weights", "weights/open", "weights/research", "internal/scene"},
 	},
 	"backend/cuda/cgoflags":         {},
@@ -158,9 +158,10 @@ var table = map[string]row{
 	"backend/cuda/internal/kernels": {},
 	"internal/spread":               {code: []string{"backend", "internal/arguments"}},
 	// The processor is what results of a GPU are compared with.
-	"backend/vulkan":                {code: []string{"backend", "internal/vulkan/driver", "internal/dispatch", "internal/selftest"}, tests: []string{"backend/backendtest", "backend/cpu", "internal/devicetest", "internal/vulkan/vulkantest", "denoise", "weights", "weights/open"}},
+	"backend/vulkan":                {code: []string{"backend", "internal/vulkan/driver", "internal/dispatch", "internal/mempool", "internal/selftest"}, tests: []string{"backend/backendtest", "backend/cpu", "internal/devicetest", "internal/vulkan/vulkantest", "denoise", "weights", "weights/open"}},
 	"backend/webgpu":                {code: []string{"backend", "internal/dispatch", "internal/selftest"}, tests: []string{"backend/backendtest", "internal/devicetest"}},
 	"internal/dispatch":             {code: []string{"backend", "backend/devicekit", "internal/selftest"}},
+	"internal/mempool":              {code: []string{"backend"}},
 	"internal/selftest":             {code: []string{"backend", "backend/cpu", "backend/devicekit"}},
 	"internal/vulkan/driver":        {code: []string{purego, xSys}},
 	"internal/vulkan/vulkantest":    {code: []string{"internal/vulkan/driver"}},
