@@ -11,34 +11,38 @@ import (
 )
 
 // Scaled is the operator L·K·R with diagonal L and R that differ from channel to channel, so it takes only images
-// with their number of channels. It is the derivative of a map g(K·f(x)) whose curves f and g act on samples. It is
-// safe for concurrent use if K is, but not while Bound runs.
+// with their number of channels. It is the derivative of a map g(K·f(x)) whose curves f and g act on single samples. It is
+// safe for concurrent use if K is, and while the scales do not change.
 type Scaled struct {
 	inner       Linear
 	device      backend.Device
 	left, right backend.Buffer // of K's range and domain
 	room        *scaledRoom
-	norm        *scaledNorm
+	norm        *scaledNorm // of all channels
 }
 
 // scaledRoom is one channel of K's range and one of its domain.
 type scaledRoom struct {
-	mu       sync.Mutex
-	of, unto backend.Buffer
+	mu               sync.Mutex
+	ranged, domained backend.Buffer
 }
 
-// scaledNorm is what Bound has found, for all channels.
-type scaledNorm struct{ bound float64 }
+// scaledNorm is the bound of the norm, 0 while it is not known.
+type scaledNorm struct {
+	mu     sync.Mutex
+	bound  float64
+	reason string
+}
 
 var (
 	_ Preconditioned = (*Scaled)(nil)
 	_ ByChannel      = (*Scaled)(nil)
 )
 
-// Scale returns L·K·R. left has K's range, right K's domain, both as many channels and no number below 0. They may be
-// filled after the call, but Bound must be called after each change: without it Norm is +Inf. No number of K may be
-// below 0. The caller keeps all three, and must not free them before the result. Free the result when it is no
-// longer needed.
+// Scale returns L·K·R. left has K's range and right K's domain, both as many channels and no number below 0, and K has no
+// number below 0 either: otherwise Norm is false. The scales may be filled after the call; after each change of them Changed
+// must be called. The caller keeps all three, and must not free them before the result. Free the result when it is
+// no longer needed.
 func Scale(device backend.Device, inner Linear, left, right backend.Buffer) (_ *Scaled, err error) {
 	if err := arguments.CheckDevice("operator", device); err != nil {
 		return nil, err
@@ -52,16 +56,16 @@ func Scale(device backend.Device, inner Linear, left, right backend.Buffer) (_ *
 	if l != backend.Image(l.C, h, w) || r != backend.Image(l.C, dh, dw) {
 		return nil, fmt.Errorf("operator: scales of %v and %v for an operator from %d×%d to %d×%d: %w", l, r, dh, dw, h, w, backend.ErrShape)
 	}
-	s := &Scaled{inner: inner, device: device, left: left, right: right, room: &scaledRoom{}, norm: &scaledNorm{math.Inf(1)}}
+	s := &Scaled{inner: inner, device: device, left: left, right: right, room: &scaledRoom{}, norm: &scaledNorm{}}
 	defer func() {
 		if err != nil {
 			s.Free()
 		}
 	}()
-	if s.room.of, err = device.Alloc(backend.Image(1, dh, dw)); err != nil {
+	if s.room.domained, err = device.Alloc(backend.Image(1, dh, dw)); err != nil {
 		return nil, fmt.Errorf("operator: %w", err)
 	}
-	if s.room.unto, err = device.Alloc(backend.Image(1, h, w)); err != nil {
+	if s.room.ranged, err = device.Alloc(backend.Image(1, h, w)); err != nil {
 		return nil, fmt.Errorf("operator: %w", err)
 	}
 	return s, nil
@@ -82,10 +86,10 @@ func (s *Scaled) Apply(dst, src backend.Buffer) error {
 	s.room.mu.Lock()
 	defer s.room.mu.Unlock()
 	return s.each(dst, src, func(inner Linear, to, from, left, right backend.Buffer) error {
-		if err := s.device.Multiply(s.room.of, from, right); err != nil {
+		if err := s.device.Multiply(s.room.domained, from, right); err != nil {
 			return err
 		}
-		if err := inner.Apply(to, s.room.of); err != nil {
+		if err := inner.Apply(to, s.room.domained); err != nil {
 			return err
 		}
 		return s.device.Multiply(to, to, left)
@@ -101,10 +105,10 @@ func (s *Scaled) Adjoint(dst, src backend.Buffer) error {
 	s.room.mu.Lock()
 	defer s.room.mu.Unlock()
 	return s.each(dst, src, func(inner Linear, to, from, left, right backend.Buffer) error {
-		if err := s.device.Multiply(s.room.unto, from, left); err != nil {
+		if err := s.device.Multiply(s.room.ranged, from, left); err != nil {
 			return err
 		}
-		if err := inner.Adjoint(to, s.room.unto); err != nil {
+		if err := inner.Adjoint(to, s.room.ranged); err != nil {
 			return err
 		}
 		return s.device.Multiply(to, to, right)
@@ -150,24 +154,77 @@ func (s *Scaled) misfit(b backend.Buffer) error {
 	return fmt.Errorf("operator: scales of %v and %v on %v: %w", s.left.Shape(), s.right.Shape(), arguments.ShapeOf(b), backend.ErrShape)
 }
 
-// Bound computes what Norm returns from the scales as they are now: ‖LKR‖² is at most the largest row sum of LKR times its
-// largest column sum (Schur's test), for no number in it is below 0. These are the largest samples of the operator and of its
-// adjoint applied to ones.
-func (s *Scaled) Bound() error {
-	s.norm.bound = math.Inf(1)
+// Changed says that the scales have other numbers than before.
+func (s *Scaled) Changed() {
+	s.norm.mu.Lock()
+	defer s.norm.mu.Unlock()
+	s.norm.bound = 0
+}
+
+// Norm returns a proven upper bound of ‖LKR‖, and the reason. It is for exact arithmetic and is computed on the first call
+// after a change. ‖LKR‖² is at most the largest row sum of LKR times its largest column sum (Schur's test), for none of its
+// numbers is below 0. These are the largest samples of the operator and of its adjoint applied to ones, enlarged by what
+// K bounds of their rounding. Where that is no better, or K bounds no rounding, it is ‖K‖ times the largest numbers of L and R. It
+// is +Inf if the device fails.
+func (s *Scaled) Norm() (bound float64, reason string) {
+	s.norm.mu.Lock()
+	defer s.norm.mu.Unlock()
+	if s.norm.bound == 0 {
+		var err error
+		if s.norm.bound, s.norm.reason, err = s.bound(); err != nil {
+			return math.Inf(1), err.Error()
+		}
+	}
+	return s.norm.bound, s.norm.reason
+}
+
+func (s *Scaled) bound() (bound float64, reason string, err error) {
+	left, leftSize, err := s.largest(s.left)
+	if err != nil {
+		return 0, "", err
+	}
+	right, rightSize, err := s.largest(s.right)
+	if err != nil {
+		return 0, "", err
+	}
+	norm, reason := s.inner.Norm()
+	bound, reason = left*norm*right, reason+"; times the largest scales"
+	rounding, err := RoundingOf(s.inner)
+	if err != nil || math.IsInf(rounding, 1) {
+		return bound, reason, err
+	}
 	rows, err := s.largestSum(s.right, s.left, s.Apply)
 	if err != nil {
-		return err
+		return 0, "", err
 	}
 	columns, err := s.largestSum(s.left, s.right, s.Adjoint)
 	if err != nil {
-		return err
+		return 0, "", err
 	}
-	s.norm.bound = math.Sqrt(rows * columns)
-	return nil
+	// No sample of an image is larger than its Euclidean norm, and so with the error of K·R·1. Each product rounds once.
+	const products = 1 + 0x1p-22
+	underflow := backend.BlurUnderflow * (1 + rounding) * math.Sqrt(float64(max(s.left.Shape().Len(), s.right.Shape().Len())))
+	rows = (rows + left*(rounding*rightSize+underflow)) * products
+	columns = (columns + right*(rounding*leftSize+underflow)) * products
+	if schur := math.Sqrt(rows * columns); schur < bound {
+		bound, reason = schur, "scaled: Schur's test, the root of the largest row sum times the largest column sum"
+	}
+	return bound, reason, nil
 }
 
-// largestSum bounds the largest sample of apply(1), for exact arithmetic.
+// largest returns the largest number of scales, and their Euclidean norm.
+func (s *Scaled) largest(of backend.Buffer) (largest, size float64, err error) {
+	host := make([]float32, of.Shape().Len())
+	if err := s.device.Download(host, of); err != nil {
+		return 0, 0, fmt.Errorf("operator: %w", err)
+	}
+	for _, v := range host {
+		largest, size = max(largest, float64(v)), size+float64(v)*float64(v)
+	}
+	return largest, math.Sqrt(size), nil
+}
+
+// largestSum returns the largest sample of apply(1).
 func (s *Scaled) largestSum(from, to backend.Buffer, apply func(dst, src backend.Buffer) error) (float64, error) {
 	ones, err := s.device.Alloc(from.Shape())
 	if err != nil {
@@ -185,20 +242,8 @@ func (s *Scaled) largestSum(from, to backend.Buffer, apply func(dst, src backend
 	if err := apply(sums, ones); err != nil {
 		return 0, err
 	}
-	host := make([]float32, to.Shape().Len())
-	if err := s.device.Download(host, sums); err != nil {
-		return 0, fmt.Errorf("operator: %w", err)
-	}
-	largest := 0.0
-	for _, v := range host {
-		largest = max(largest, float64(v))
-	}
-	return largest * 1.001, nil
-}
-
-// Norm returns the bound that Bound found.
-func (s *Scaled) Norm() (bound float64, reason string) {
-	return s.norm.bound, "scaled: Schur's test, the root of the largest row sum times the largest column sum"
+	largest, _, err := s.largest(sums)
+	return largest, err
 }
 
 // Preconditioner returns K's preconditioner. It is near (I + τ·RKᵀL²KR)⁻¹ where L·R is near 1 and K does not mix
@@ -209,7 +254,7 @@ func (s *Scaled) Preconditioner(tau float64) (Preconditioner, error) {
 
 // Free gives the operator's own device memory back, not that of K or the scales. A second Free does nothing.
 func (s *Scaled) Free() {
-	for _, b := range []backend.Buffer{s.room.of, s.room.unto} {
+	for _, b := range []backend.Buffer{s.room.domained, s.room.ranged} {
 		if b != nil {
 			b.Free()
 		}

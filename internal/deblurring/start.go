@@ -7,7 +7,6 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/clipping"
-	"github.com/averaged/imaging/internal/srgb"
 )
 
 // StartingPoint names the initial estimate.
@@ -37,28 +36,37 @@ func (d *Problem) start(ctx context.Context, s StartingPoint) (backend.Buffer, e
 			err = d.dev.Upload(b, extended)
 		}
 	default:
-		if l := d.light; l != nil {
-			if err = l.curve(d.y, l.photograph, func(v float32) float32 { return float32(srgb.Linear(float64(v))) }); err != nil {
-				break
-			}
-			if err = d.wiener(ctx, b, d.y); err != nil {
-				break
-			}
-			err = l.curve(b, b, func(v float32) float32 { return float32(srgb.Encoded(float64(max(v, 0)))) })
-			break
-		}
-		if err = d.wiener(ctx, b, d.y); err == nil && d.clips() {
-			err = d.brighten(ctx, b)
-		}
+		err = d.linearEstimate(ctx, b)
 	}
 	if err == nil {
-		err = d.lookAtClipped(b, clipping.White)
+		err = d.beginAt(ctx, b, clipping.White)
 	}
 	if err != nil {
 		b.Free()
 		return nil, fmt.Errorf("restore: initial estimate: %w", err)
 	}
 	return b, nil
+}
+
+// linearEstimate makes the Wiener estimate, with light above white where the photograph is clipped.
+func (d *Problem) linearEstimate(ctx context.Context, b backend.Buffer) error {
+	if d.light != nil {
+		if err := d.light.photographed(); err != nil {
+			return err
+		}
+	}
+	if err := d.wiener(ctx, b, d.y); err != nil {
+		return err
+	}
+	if d.clips() {
+		if err := d.brighten(ctx, b); err != nil {
+			return err
+		}
+	}
+	if d.light != nil {
+		return d.light.encode(b)
+	}
+	return nil
 }
 
 // wiener makes the Wiener estimate of a photograph y one channel at a time, which bounds its memory

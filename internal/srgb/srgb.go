@@ -19,18 +19,20 @@ func Encoded(x float64) float64 {
 	return 1.055*math.Pow(x, 1/2.4) - 0.055
 }
 
-// LinearSlope is the derivative of Linear.
-func LinearSlope(v float64) float64 {
+// LinearWithSlope is Linear, and its derivative.
+func LinearWithSlope(v float64) (light, slope float64) {
+	light = Linear(v)
 	if v <= 0.04045 {
-		return 1 / 12.92
+		return light, 1 / 12.92
 	}
-	return 2.4 / 1.055 * math.Pow((v+0.055)/1.055, 1.4)
+	return light, 2.4 * light / (v + 0.055)
 }
 
-// EncodedSlope is the derivative of Encoded.
-func EncodedSlope(x float64) float64 {
+// EncodedWithSlope is Encoded, and its derivative.
+func EncodedWithSlope(x float64) (v, slope float64) {
+	v = Encoded(x)
 	if x <= 0.0031308 {
-		return 12.92
+		return v, 12.92
 	}
-	return 1.055 / 2.4 * math.Pow(x, 1/2.4-1)
+	return v, (v + 0.055) / (2.4 * x)
 }
