@@ -139,10 +139,8 @@ func (t task) method() string {
 	switch t {
 	case taskDenoise, taskDenoiseRaw:
 		return networks.DefaultMethod()
-	case taskDeblur, taskCheck:
-		return networks.DefaultPrior()
 	default:
-		return networks.DefaultInversePrior()
+		return networks.DefaultPrior()
 	}
 }
 

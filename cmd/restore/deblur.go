@@ -58,7 +58,8 @@ networks ('restore info' describes them).
 'restore man deblur' has more about kernels, boundaries and strength.`,
 		Annotations: manual.Story(`The iteration alternates two steps. One moves towards an image that gives the
 photograph when it is blurred. The other is a denoiser, the prior. Nothing is promised
-of a prior without a certificate. --weights FILE names another network.
+of a prior without a certificate. --weights FILE names another network. For a
+photograph with clipped highlights the default --tolerance of a network is halved.
 
 The strength of the prior follows from the noise and is multiplied by --strength:
 above 1 the result is smoother. A network with a guide, such as original, begins with
@@ -100,8 +101,8 @@ estimated. If both the result and an estimate contradict a given --sigma, the fi
 run is repeated at the estimated level. The noise is measured at frequencies that the
 kernel removes.
 
---preview X,Y,W,H restores a part only, in seconds, and estimates the noise in that
-part. --report FILE.html writes a page to look at.
+--preview X,Y,W,H restores a part only, in seconds, and estimates blur and noise in
+that part. --report FILE.html writes a page to look at.
 
 A result stands beside its input as NAME.deblurred.EXT unless -o says otherwise. A
 WebP or GIF image becomes a PNG.`),

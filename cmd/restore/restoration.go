@@ -242,12 +242,6 @@ func embeddedNetworks() string {
 // exampleNetwork is the first embedded network, for examples that work in this build.
 func exampleNetwork() string { return weights.Embedded()[0] }
 
-// defaultTo makes a method the default of its flag, which has been bound.
-func (r *restoration) defaultTo(c *cobra.Command, method string) {
-	r.method = method
-	c.Flags().Lookup(r.flag).DefValue = method
-}
-
 // bindBoundary is the flag about the world beyond the frame.
 func bindBoundary(c *cobra.Command, b *choice, usage string) {
 	*b = newChoice(deblur.Unknown.String(), deblur.Circular.String(), deblur.Zero.String(), deblur.Reflect.String())

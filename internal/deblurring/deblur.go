@@ -1,4 +1,4 @@
-// Package deblurring removes a blur from a photograph: the frame of the blur, clipped samples, where the iteration
+// Package deblurring removes a blur from a photograph: the frame of the blur, samples that are no data, where the iteration
 // begins, and how strong its denoiser is to be, told by what a run leaves. restore.Deblur opens and closes the image around
 // it, and restore.Check holds the iteration against its bounds.
 package deblurring
@@ -53,7 +53,7 @@ func (j Job) Deblur(ctx context.Context, p *imageplanes.Planes, blur Blur, repor
 		return nil, err
 	}
 	defer problem.Free()
-	if err := problem.leaveOutClipped(report); err != nil {
+	if err := problem.maskOut(report); err != nil {
 		return nil, err
 	}
 	phi, done, err := problem.denoiser()
@@ -101,7 +101,7 @@ type Problem struct {
 	dev       backend.Device
 	k         blurring
 	y         backend.Buffer // the photograph
-	clipped   *clipped       // nil: all samples are data
+	masked    *masked        // nil: all samples are data
 	planar    *imageplanes.Planes
 	own       pnp.Denoiser     // of the caller, or nil
 	network   *networks.Fitted // nil: the denoiser is that, or total variation
@@ -181,8 +181,8 @@ func (j Job) New(ctx context.Context, p *imageplanes.Planes, blur Blur, report *
 // Free gives back what New has made.
 func (d *Problem) Free() {
 	d.k.Free()
-	if d.clipped != nil {
-		d.clipped.free()
+	if d.masked != nil {
+		d.masked.free()
 	}
 	if d.y != nil {
 		d.y.Free()

@@ -41,7 +41,7 @@ func (d *Problem) start(ctx context.Context, s StartingPoint) (backend.Buffer, e
 		}
 	}
 	if err == nil {
-		err = d.lookAtClipped(b, clipping.White)
+		err = d.setMask(b, clipping.White)
 	}
 	if err != nil {
 		b.Free()
