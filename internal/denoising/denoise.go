@@ -53,7 +53,7 @@ func (j Job) Denoise(ctx context.Context, p *imageplanes.Planes, report *outcome
 	if gain == 1 {
 		out, err := j.denoiseBright(ctx, p, report)
 		if err == nil && j.Shadows && j.Choice.Prior == nil && report.Noise.Estimate != nil {
-			mendShadows(p, out, &report.Noise)
+			mendShadows(p, out, j.Choice.Method, &report.Noise)
 		}
 		return out, err
 	}
