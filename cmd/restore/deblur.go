@@ -81,8 +81,8 @@ flipped, inverted or of another photograph is noted, too.
 
 The blur is taken for one of the samples as they are stored, as programs blur. A camera
 that shook blurred light, before its tone curve: --linear-light says so, and takes the
-curve for that of sRGB. For photographs blurred in light this is worth 3 to 8 dB; for
-others it costs as much, so try both. It needs a network with a guide.
+curve for that of sRGB. For such photographs it is worth 3 dB on average with the
+kernel; others lose as much, so try both. It needs a network with a guide.
 
 --kernel-grid 3x4 takes the kernel image for a sheet of 3 rows and 4 columns of
 kernels of one size, for a blur that varies over the frame. Each is for the middle of
