@@ -143,6 +143,9 @@ func (d *deblurrer) bindOwn(c *cobra.Command) {
 }
 
 func (d *deblurrer) checkOwn() (err error) {
+	if d.linear && d.method == networks.TV {
+		return usagef("--linear-light needs a network with a guide, and --prior tv is none")
+	}
 	if d.byParts() {
 		switch {
 		case d.preview.given():
