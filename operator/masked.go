@@ -84,11 +84,17 @@ func (m *Masked) Adjoint(dst, src backend.Buffer) error {
 			return fmt.Errorf("operator: %w", err)
 		}
 		defer mask.Free()
+		inner := m.inner
+		if of, can := inner.(ByChannel); can {
+			if inner, err = of.Channel(channel); err != nil {
+				return err
+			}
+		}
 		channel++
 		if err := m.device.Multiply(m.room.Buffer, from, mask); err != nil {
 			return err
 		}
-		return m.inner.Adjoint(to, m.room.Buffer)
+		return inner.Adjoint(to, m.room.Buffer)
 	})
 }
 

@@ -1,7 +1,7 @@
 package restore
 
 import (
-	"github.com/averaged/imaging/internal/denoising"
+	"github.com/averaged/imaging/internal/imageplanes"
 	"github.com/averaged/imaging/internal/inverse"
 	"github.com/averaged/imaging/internal/outcome"
 )
@@ -14,17 +14,17 @@ func inRange(p *Planar, c plan, report *outcome.Report, solve func(p *Planar, pe
 	if c.choice.Prior != nil {
 		return solve(p, peak)
 	}
-	pix, factor := denoising.Brightened(p.planes(), false)
-	if factor == 1 {
+	pix, gain := imageplanes.NormaliseExposure(p.planes(), false)
+	if gain == 1 {
 		return solve(p, peak)
 	}
 	noise := report.Noise
-	report.Noise.Scale(float64(factor))
-	out, err := solve((*Planar)(p.planes().WithPix(pix)), float64(factor)*peak)
+	report.Noise.Scale(float64(gain))
+	out, err := solve((*Planar)(p.planes().WithPix(pix)), float64(gain)*peak)
 	for i := range out {
-		out[i] /= factor
+		out[i] /= gain
 	}
 	report.Noise = noise
-	report.Weight /= float64(factor)
+	report.Weight /= float64(gain)
 	return out, err
 }

@@ -18,8 +18,9 @@
 // Weights that anybody may use are part of this package. A blank import of weights/research adds those for research.
 // The option Weights takes others, from weights.ReadFile, and verifies their certificate.
 //
-// Samples are float32 in [0,1] per channel, as stored: there is no conversion to linear light. Alpha is kept, and
-// invisible pixels have no influence. Noise levels are standard deviations in these units: 0.1 is 25.5 of 255.
+// Samples are float32 in [0,1] per channel, as stored: nothing is converted to linear light, and LinearLight is about
+// the blur alone. Alpha is kept, and invisible pixels have no influence. Noise levels are standard deviations in these
+// units: 0.1 is 25.5 of 255.
 //
 // A panic of the caller's own code, such as a Progress, Prior or operator, comes out of the call in the goroutine that made it.
 // A Restorer remains usable.

@@ -10,6 +10,7 @@ import (
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/deblur/estimate"
 	"github.com/averaged/imaging/internal/denoising"
+	"github.com/averaged/imaging/internal/srgb"
 	"github.com/averaged/imaging/internal/strength"
 )
 
@@ -98,7 +99,7 @@ func (r *KernelReport) String() string {
 const tooSmall = "the photograph is too small to compare parts of it"
 
 // ofKernel are the options that EstimateKernel takes.
-var ofKernel = []string{"Sigma", "SigmaAuto", "Compressed", "KernelSize", "Threads", "Progress"}
+var ofKernel = []string{"Sigma", "SigmaAuto", "Compressed", "LinearLight", "KernelSize", "Threads", "Progress"}
 
 // EstimateKernel estimates the kernel of a blurred photograph from the photograph alone (blind deconvolution; package
 // deblur/estimate), for Deblur. It converts colour to grey, and treats invisible pixels as Denoise does. It uses the
@@ -107,7 +108,7 @@ var ofKernel = []string{"Sigma", "SigmaAuto", "Compressed", "KernelSize", "Threa
 // Nothing is proven of the estimate. What is proven of Deblur holds for the kernel that it is given. The report says
 // how far the estimate can be trusted.
 //
-// It takes the options Sigma, SigmaAuto, Compressed, KernelSize, Threads and Progress.
+// It takes the options Sigma, SigmaAuto, Compressed, LinearLight, KernelSize, Threads and Progress.
 func EstimateKernel(ctx context.Context, img image.Image, options ...Option) (deblur.Kernel, *KernelReport, error) {
 	c, err := applyOnly(options, ofKernel)
 	if err != nil {
@@ -137,7 +138,28 @@ func applyOnly(options []Option, some []string) (request, error) {
 // forEstimate opens an image for an estimate of its blur.
 func (c request) forEstimate(ctx context.Context, img image.Image) (*Planar, estimate.Options, error) {
 	p, err := open(ctx, img, c.threads)
+	if err == nil {
+		c.lightOf(&p)
+	}
 	return p.planar, estimate.Options{Sigma: c.sigma, Coding: c.compressed.Noise, Size: c.kernelSize, Threads: c.threads, Progress: c.progress}, err
+}
+
+// lightOf replaces the samples of an opened image by the light that they show, and the levels of noise by those of light, if
+// light was blurred.
+func (c *request) lightOf(p *opened) {
+	if !c.linear {
+		return
+	}
+	light, squares := *p.planar, 0.0
+	light.Pix = make([]float32, len(p.planar.Pix))
+	for i, v := range p.planar.Pix {
+		l, slope := srgb.LinearWithSlope(float64(v))
+		light.Pix[i] = float32(l)
+		squares += slope * slope
+	}
+	slope := math.Sqrt(squares / float64(len(light.Pix)))
+	c.sigma, c.compressed.Noise = slope*c.sigma, slope*c.compressed.Noise
+	p.planar = &light
 }
 
 func kernelReport(e *estimate.Estimate) *KernelReport {
@@ -220,6 +242,7 @@ func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, opt
 	if err != nil {
 		return nil, err
 	}
+	c.lightOf(&p)
 	if side := min(p.planar.Height, p.planar.Width); side >= minChecked && spread(kernel) > widest*float64(side) {
 		return []Doubt{{ForeignKernel, "kernel: it spreads over more of the photograph than blur does, and is no kernel, or one of another scale"}}, nil
 	}

@@ -11,12 +11,11 @@ import (
 
 // What the tests ask of the packages inside.
 var (
-	DefaultMethod       = networks.DefaultMethod
-	DefaultPrior        = networks.DefaultPrior
-	DefaultInversePrior = networks.DefaultInversePrior
-	MethodOf            = networks.MethodOf
-	EnlargeAlpha        = imageplanes.EnlargeAlpha
-	SolveLevel          = strength.SolveLevel
+	DefaultMethod = networks.DefaultMethod
+	DefaultPrior  = networks.DefaultPrior
+	MethodOf      = networks.MethodOf
+	EnlargeAlpha  = imageplanes.EnlargeAlpha
+	SolveLevel    = strength.SolveLevel
 )
 
 // ErrNoWeights is about a network without weights.

@@ -78,7 +78,7 @@ func TestInpaintGains(t *testing.T) {
 				require.Equal(t, x.Pix[i], v, "a known pixel")
 			}
 		}
-		require.Equal(t, restore.DefaultInversePrior(), report.Method)
+		require.Equal(t, restore.DefaultPrior(), report.Method)
 		require.Zero(t, report.Noise.Sigma)
 		require.Nil(t, report.Noise.Estimate)
 		require.True(t, report.Iteration.Converged)
@@ -248,7 +248,7 @@ func TestInpaintSizesAndThreads(t *testing.T) {
 		x := leaves(3, s[0], s[1])
 		mask := image.NewGray(image.Rect(0, 0, s[1], s[0]))
 		mask.Pix[0] = 255
-		for _, method := range []string{restore.DefaultInversePrior(), "tv"} {
+		for _, method := range []string{restore.DefaultPrior(), "tv"} {
 			_, _, err := r.Inpaint(t.Context(), x, mask, restore.Method(method), restore.Iterations(20))
 			require.NoError(t, err)
 		}

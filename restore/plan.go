@@ -55,7 +55,13 @@ func (r *Restorer) plan(t task, options []Option) (plan, error) {
 	case t == taskUpscale && !c.beyond:
 		p.boundary = deblur.Reflect
 	}
-	return p, p.choose()
+	if err := p.choose(); err != nil {
+		return plan{}, err
+	}
+	if c.linear && t == taskDeblur && !p.choice.Guided() {
+		return plan{}, &OptionError{Option: "LinearLight", Value: p.choice.Method, Want: "a network with a guide"}
+	}
+	return p, nil
 }
 
 // choose chooses the denoiser: the one that was asked for, or that of the task. It returns an error unless method and
@@ -139,10 +145,8 @@ func (t task) method() string {
 	switch t {
 	case taskDenoise, taskDenoiseRaw:
 		return networks.DefaultMethod()
-	case taskDeblur, taskCheck:
-		return networks.DefaultPrior()
 	default:
-		return networks.DefaultInversePrior()
+		return networks.DefaultPrior()
 	}
 }
 
@@ -212,7 +216,7 @@ func (p *plan) denoising() denoising.Job {
 func (p *plan) deblurring() deblurring.Job {
 	return deblurring.Job{
 		Options: p.iteration(), Device: p.device, Choice: p.choice, Adapt: p.asked.adapt, Boundary: p.boundary,
-		Start: p.asked.start,
+		Start: p.asked.start, LinearLight: p.asked.linear,
 	}
 }
 
@@ -289,6 +293,7 @@ var belongs = map[string][]task{
 	"Boundary":      {taskDeblur, taskInpaint, taskUpscale, taskCheck},
 	"Kernel":        {taskInpaint, taskUpscale},
 	"Compressed":    {taskDeblur, taskInpaint, taskUpscale},
+	"LinearLight":   {taskDeblur},
 	"Antialias":     {taskUpscale},
 	"Device":        {taskNew},
 	"Threads":       {taskNew},

@@ -14,7 +14,7 @@ import (
 // *Planar, all functions return a *Planar, without rounding or clipping.
 //
 // A sample is the stored value over the largest possible one: 0 is black and 1 full intensity, in the encoding of the
-// image (for photographs sRGB or similar; there is no conversion to linear light). Values outside [0,1], such as
+// image (for photographs sRGB or similar; nothing is converted to linear light). Values outside [0,1], such as
 // those of unclipped noise, are kept.
 type Planar struct {
 	Width, Height int

@@ -90,7 +90,7 @@ func TestUpscaleGains(t *testing.T) {
 		got, start := psnr(t, x, out.(*restore.Planar)), psnr(t, x, interpolated(t, y, c.factor))
 		t.Logf("%v by %d, %d channels: %.2f dB, interpolated %.2f, in %d iterations", c.antialias, c.factor, c.channels, got, start, report.Iteration.Count)
 		require.Greater(t, got, start+c.gain)
-		require.Equal(t, restore.DefaultInversePrior(), report.Method)
+		require.Equal(t, restore.DefaultPrior(), report.Method)
 		certificate := report.Iteration.Run.Certificate
 		require.True(t, certificate.Converges() && certificate.FixedPointExists())
 		require.Less(t, certificate.Norm, 1.25/float64(c.factor), certificate.NormReason)

@@ -13,7 +13,6 @@ import (
 // batch makes the crops and the noise of one pass through a network.
 type batch struct {
 	config  Config
-	memory  *devicequeue.Pool
 	clean   backend.Buffer
 	noisy   backend.Buffer
 	samples []float32 // of clean, on the host
@@ -30,8 +29,8 @@ func newBatch(q *devicequeue.Queue, memory *devicequeue.Pool, c Config) *batch {
 		side += savedMargin
 	}
 	return &batch{
-		config: c, memory: memory,
-		clean: memory.Take(q, s), noisy: memory.Take(q, s),
+		config: c,
+		clean:  memory.Take(q, s), noisy: memory.Take(q, s),
 		samples: make([]float32, s.Len()), noise: make([]float32, s.Len()),
 		sigmas: make([]float64, c.Batch), cut: make([]float32, s.N*s.C*side*side),
 	}

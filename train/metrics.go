@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/averaged/imaging/internal/imagefile/atomicfile"
+	"github.com/averaged/imaging/internal/atomicfile"
 )
 
 // Metrics is a line of metrics.jsonl, for the iterations since the line before.

@@ -21,7 +21,6 @@ type orthogonaliser struct {
 	x, mx, mmx    backend.Buffer
 	gram          backend.Buffer // M = XXᵀ
 	product       backend.Filter // by M
-	host          []float32
 }
 
 const newtonSchulzSteps = 5
@@ -35,7 +34,6 @@ func newOrthogonaliser(q *devicequeue.Queue, memory *devicequeue.Pool, n, m int)
 	image := backend.Image(o.rows, 1, o.columns)
 	o.x, o.mx, o.mmx = memory.Take(q, image), memory.Take(q, image), memory.Take(q, image)
 	o.gram = memory.Take(q, backend.Shape{N: o.rows, C: o.rows, H: 1, W: 1})
-	o.host = make([]float32, image.Len())
 	q.Do(func() (err error) {
 		o.product, err = q.Dev.NewFilter(o.gram)
 		return err

@@ -103,12 +103,13 @@ func TestSchedules(t *testing.T) {
 // apply sets dst to the orthogonal part of src, a matrix of rows×(len/rows) numbers, row
 // by row. They may be the same. A matrix of zeros stays.
 func (o *orthogonaliser) apply(q *devicequeue.Queue, dst, src []float32, rows int) {
-	if !o.lay(o.host, src, rows) {
+	host := make([]float32, len(src))
+	if !o.lay(host, src, rows) {
 		copy(dst, src)
 		return
 	}
-	o.iterate(q, o.host)
-	o.take(dst, o.host, rows)
+	o.iterate(q, host)
+	o.take(dst, host, rows)
 }
 
 // TestOrthogonaliser: the singular vectors stay and the singular values become ones, within

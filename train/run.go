@@ -11,7 +11,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise"
-	"github.com/averaged/imaging/internal/imagefile/atomicfile"
+	"github.com/averaged/imaging/internal/atomicfile"
 	"github.com/averaged/imaging/weights"
 )
 

@@ -66,9 +66,9 @@ func radiusOperand(name string, shape backend.Shape, size int) operand {
 	}}
 }
 
-// filled returns the operand's contents, which depend on the name of what they are for.
-func (o operand) filled(name string) []float32 {
-	x := noise(o.shape, name+o.name)
+// filled returns the contents of an operand of radii.
+func (o operand) filled() []float32 {
+	x := noise(o.shape, "radius"+o.name)
 	o.adjust(x)
 	v := make([]float32, len(x.v))
 	for i := range v {
@@ -303,7 +303,7 @@ func checkFirmly(e *environment, ofMap bool) error {
 		if b.ofMap != ofMap {
 			continue
 		}
-		radii := b.radius().filled("radius")
+		radii := b.radius().filled()
 		radius, err := upload(e.dev, b.radius().shape, radii)
 		if err != nil {
 			return err
@@ -358,7 +358,7 @@ func checkFirmly(e *environment, ofMap bool) error {
 // at that pixel, and nothing else.
 func checkBallNaN(e *environment) error {
 	for _, b := range []ballGroups{{backend.Image(6, 1, 3), 2, false}, {backend.Image(12, 2, 3), 4, false}, {backend.Image(16, 3, 6), 8, false}, {backend.Image(32, 1, 7), 16, false}} {
-		radius, err := upload(e.dev, b.radius().shape, b.radius().filled("radius"))
+		radius, err := upload(e.dev, b.radius().shape, b.radius().filled())
 		if err != nil {
 			return err
 		}
@@ -408,7 +408,7 @@ func checkDifferences(e *environment, ofMap bool) error {
 			limit = 2e-3
 		}
 		radii := b.radius()
-		v, dy, r := random(b.shape.Len(), "v"), random(b.shape.Len(), "dy"), radii.filled("radius")
+		v, dy, r := random(b.shape.Len(), "v"), random(b.shape.Len(), "dy"), radii.filled()
 		moveV, moveR := random(len(v), "direction of vectors"), random(len(r), "direction of radii")
 		moved := func(x, by []float32, sign float32) []float32 {
 			y := slices.Clone(x)

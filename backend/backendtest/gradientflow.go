@@ -391,7 +391,7 @@ func (n eulerNetwork) set(dev backend.Device) (*eulerSetting, error) {
 			continue
 		}
 		o := n.radius(k)
-		if s.steps[k].Radius, err = upload(dev, o.shape, o.filled("radius")); err != nil {
+		if s.steps[k].Radius, err = upload(dev, o.shape, o.filled()); err != nil {
 			return nil, err
 		}
 	}
@@ -508,7 +508,7 @@ func (s *eulerSetting) callCut(r, frame backend.Region) ([]float32, error) {
 			continue
 		}
 		o := s.radius(k)
-		if steps[k].Radius, err = upload(s.dev, regionShape(o.shape, frame), cut(o.shape, o.filled("radius"), frame)); err != nil {
+		if steps[k].Radius, err = upload(s.dev, regionShape(o.shape, frame), cut(o.shape, o.filled(), frame)); err != nil {
 			return nil, err
 		}
 		defer steps[k].Radius.Free()

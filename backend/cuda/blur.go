@@ -42,9 +42,9 @@ func (k *blur) Method() backend.BlurMethod { return k.spec.Method }
 
 // Free implements devicekit.Blur.
 func (k *blur) Free() {
-	k.device.pool.release(k.block)
+	k.device.pool.Release(k.block)
 	if k.spectrum != nil {
-		k.device.pool.release(k.spectrum.block)
+		k.device.pool.Release(k.spectrum.block)
 	}
 }
 
@@ -113,18 +113,18 @@ func (d *gpu) prepareTaps(k *blur) error {
 	backward := newTapTable(s, func(i, j int) (int, int) { return i - firstY, j - firstX })
 
 	words := len(forward.parts) + len(forward.places) + len(forward.weights)
-	block, err := d.pool.alloc(int64(2 * 4 * max(1, words)))
+	block, err := d.pool.Alloc(int64(2 * 4 * max(1, words)))
 	if err != nil {
 		return err
 	}
-	at := block.pointer
+	at := begin(block)
 	for _, t := range []struct {
 		to           *taps
 		from         *tapTable
 		continuation int
 	}{{&k.forward, forward, continuation}, {&k.adjoint, backward, adjoint}} {
 		if at, err = d.upload(t.to, t.from, at); err != nil {
-			d.pool.release(block)
+			d.pool.Release(block)
 			return translate(err)
 		}
 		t.to.continuation = t.continuation

@@ -72,12 +72,12 @@ func (d *gpu) Alloc(s backend.Shape) (m address, err error) {
 	if err := checkSize(s); err != nil {
 		return m, err
 	}
-	if m.block, err = d.pool.alloc(4 * int64(s.Len())); err != nil {
+	if m.block, err = d.pool.Alloc(4 * int64(s.Len())); err != nil {
 		return m, err
 	}
-	m.pointer = m.block.pointer
+	m.pointer = begin(m.block)
 	if err := d.gpu.Fill(d.stream, m.pointer, 0, int64(s.Len())); err != nil {
-		d.pool.release(m.block)
+		d.pool.Release(m.block)
 		return address{}, translate(err)
 	}
 	return m, nil
@@ -85,7 +85,7 @@ func (d *gpu) Alloc(s backend.Shape) (m address, err error) {
 
 // Free implements devicekit.Kernels. What is allocated next may get the memory at once: the
 // work on it comes later on the stream.
-func (d *gpu) Free(m address) { d.pool.release(m.block) }
+func (d *gpu) Free(m address) { d.pool.Release(m.block) }
 
 // View implements devicekit.Kernels.
 func (d *gpu) View(m address, offset, _ int) address {
@@ -112,24 +112,24 @@ func (d *gpu) scratch() *scratch { return &scratch{pool: d.pool} }
 
 // alloc returns memory of undefined contents.
 func (s *scratch) alloc(bytes int64) (driver.Pointer, error) {
-	b, err := s.pool.alloc(bytes)
+	b, err := s.pool.Alloc(bytes)
 	if err != nil {
 		return 0, err
 	}
 	s.blocks = append(s.blocks, b)
-	return b.pointer, nil
+	return begin(b), nil
 }
 
 func (s *scratch) free() {
 	for _, b := range s.blocks {
-		s.pool.release(b)
+		s.pool.Release(b)
 	}
 }
 
 // bytes is how much memory the blocks have.
 func (s *scratch) bytes() (n int64) {
 	for _, b := range s.blocks {
-		n += b.bytes
+		n += b.Bytes
 	}
 	return n
 }

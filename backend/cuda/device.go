@@ -123,7 +123,7 @@ func (d *gpu) start() error {
 	d.kernels = newKernels(d.gpu)
 	d.staging = newStaging(d.gpu, d.stream)
 	d.graphs = newGraphs(d)
-	d.pool.reclaim = d.graphs.reclaim
+	d.pool.Reclaim = d.graphs.reclaim
 	// Whether the driver translates the kernels at all is better known now than at the first
 	// operation: who may take another device still can.
 	if _, err = d.kernels.function("regions", "copy_region"); err != nil {
@@ -168,7 +168,7 @@ func (d *gpu) releaseAll() []error {
 		errs = append(errs, d.staging.free()...)
 	}
 	if d.pool != nil {
-		errs = append(errs, d.pool.close()...)
+		d.pool.Close(func(p driver.Pointer) { errs = append(errs, d.gpu.Free(p)) })
 	}
 	if d.stream != 0 {
 		errs = append(errs, d.gpu.FreeStream(d.stream))

@@ -16,6 +16,7 @@ import (
 	"github.com/averaged/imaging/backend/cuda/internal/driver"
 	"github.com/averaged/imaging/backend/devicekit"
 	"github.com/averaged/imaging/internal/cputest"
+	"github.com/averaged/imaging/internal/mempool"
 	"github.com/stretchr/testify/require"
 )
 
@@ -107,24 +108,10 @@ func TestGraphs(t *testing.T) {
 		}
 	}
 	// What the graphs keep is given up for buffers.
-	held := d.gpu.pool.used
+	held := d.gpu.pool.Used()
 	require.True(t, d.gpu.graphs.reclaim())
-	require.Less(t, d.gpu.pool.used, held)
+	require.Less(t, d.gpu.pool.Used(), held)
 	require.Empty(t, d.gpu.graphs.kept)
-}
-
-// watched counts what is given back to the driver while nothing may be.
-type watched struct {
-	allocator
-	pool  *pool
-	wrong int
-}
-
-func (w *watched) Free(p driver.Pointer) error {
-	if w.pool.fixed {
-		w.wrong++
-	}
-	return w.allocator.Free(p)
 }
 
 // While a stream is recorded no memory goes back to the driver, which would wait for work. Where a
@@ -132,8 +119,14 @@ func (w *watched) Free(p driver.Pointer) error {
 func TestRecordingGivesNothingBack(t *testing.T) {
 	d := open(t, MemoryLimit(64<<20))
 	defer shut(t, d)
-	w := &watched{allocator: d.gpu.pool.gpu, pool: d.gpu.pool}
-	d.gpu.pool.gpu = w
+	pool, wrong := d.gpu.pool, 0
+	free := pool.Free
+	pool.Free = func(p driver.Pointer) error {
+		if pool.Fixed {
+			wrong++
+		}
+		return free(p)
+	}
 	s := backend.Image(1, 160, 160)
 	src, dst, weights := alloc(t, d, s), alloc(t, d, s), alloc(t, d, backend.Shape{N: 64, C: 1, H: 1, W: 1})
 	require.NoError(t, d.Gaussian(src, 1, 0, 1))
@@ -148,17 +141,17 @@ func TestRecordingGivesNothingBack(t *testing.T) {
 	}
 	want := flow() // with a hidden layer of 6.25 MiB
 	taken := []backend.Buffer{alloc(t, d, backend.Image(64, 160, 160))}
-	for d.gpu.pool.held+5<<20 < d.gpu.pool.limit { // a cache full of pieces that are too small
+	for d.gpu.pool.Held()+5<<20 < d.gpu.pool.Limit { // a cache full of pieces that are too small
 		taken = append(taken, alloc(t, d, backend.Image(5, 512, 512)))
 	}
 	for _, b := range taken[1:] {
 		b.Free()
 	}
-	held := d.gpu.pool.held
+	held := d.gpu.pool.Held()
 	require.Equal(t, want, flow())
-	require.Zero(t, w.wrong)
+	require.Zero(t, wrong)
 	require.Empty(t, d.gpu.graphs.kept)
-	require.Less(t, d.gpu.pool.held, held, "what came instead of the graph made room")
+	require.Less(t, d.gpu.pool.Held(), held, "what came instead of the graph made room")
 	for range 2 {
 		require.Equal(t, want, flow())
 	}
@@ -203,7 +196,7 @@ func TestNothingLeaks(t *testing.T) {
 		}
 	}
 	d.gpu.graphs.reclaim()
-	require.EqualValues(t, 3*granule, d.gpu.pool.used, "three radii were not freed")
+	require.EqualValues(t, 3*mempool.Granule, d.gpu.pool.Used(), "three radii were not freed")
 }
 
 // A device that has a limit keeps it, and works on after it said so; half of what did not

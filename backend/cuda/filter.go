@@ -89,20 +89,20 @@ func (d *gpu) NewFilter(w devicekit.Array[address]) (*filter, error) {
 	}
 	f := &filter{shape: s, forward: d.newBank(s.N, s.C, s.H, s.W), adjoint: d.newBank(s.C, s.N, s.H, s.W)}
 	var err error
-	if f.block, err = d.pool.alloc(4 * int64(f.forward.words+f.adjoint.words)); err != nil {
+	if f.block, err = d.pool.Alloc(4 * int64(f.forward.words+f.adjoint.words)); err != nil {
 		return nil, err
 	}
-	f.forward.weights = f.block.pointer
-	f.adjoint.weights = f.block.pointer + driver.Pointer(4*f.forward.words)
+	f.forward.weights = begin(f.block)
+	f.adjoint.weights = begin(f.block) + driver.Pointer(4*f.forward.words)
 	if err := d.prepare(f, own(w)); err != nil {
-		d.pool.release(f.block)
+		d.pool.Release(f.block)
 		return nil, err
 	}
 	return f, nil
 }
 
 // FreeFilter implements devicekit.Kernels.
-func (d *gpu) FreeFilter(f *filter) { d.pool.release(f.block) }
+func (d *gpu) FreeFilter(f *filter) { d.pool.Release(f.block) }
 
 // UpdateFilter implements devicekit.Kernels.
 func (d *gpu) UpdateFilter(f *filter, w devicekit.Array[address]) error { return d.prepare(f, own(w)) }

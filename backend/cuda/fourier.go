@@ -75,18 +75,18 @@ func (d *gpu) newSpectrum(k *backend.BlurSpec, y, x fourierAxis) (*spectrum, err
 	s := &spectrum{y: y, x: x}
 	rootsBytes := 8 * int64(y.length()/2+x.length()/2)
 	var err error
-	if s.block, err = d.pool.alloc(s.bytes(1) + rootsBytes); err != nil {
+	if s.block, err = d.pool.Alloc(s.bytes(1) + rootsBytes); err != nil {
 		return nil, err
 	}
 	if err := d.fillSpectrum(s, k); err != nil {
-		d.pool.release(s.block)
+		d.pool.Release(s.block)
 		return nil, err
 	}
 	return s, nil
 }
 
 func (d *gpu) fillSpectrum(s *spectrum, k *backend.BlurSpec) error {
-	s.kernel = s.block.pointer
+	s.kernel = begin(s.block)
 	s.rootsY = s.kernel + driver.Pointer(s.bytes(1))
 	s.rootsX = s.rootsY + driver.Pointer(8*(s.y.length()/2))
 	for _, r := range []struct {

@@ -67,7 +67,7 @@ func graphKey(dst, src *buffer, region backend.Region, steps []flowStep) string 
 	words(region.Y0, region.Y1, region.X0, region.X1)
 	for _, s := range steps {
 		f := s.filter.shape
-		words(int(s.filter.block.pointer), f.N, f.C, f.H, f.W, s.tableau.Stages())
+		words(int(begin(s.filter.block)), f.N, f.C, f.H, f.W, s.tableau.Stages())
 		array(s.bias)
 		array(s.radius)
 		numbers(float64(s.slope), float64(s.size))
@@ -130,9 +130,9 @@ func (g *graphs) record(ctx context.Context, f *flow, queue func(ctx context.Con
 	if err := d.gpu.BeginCapture(d.stream); err != nil {
 		return nil, translate(err)
 	}
-	d.pool.fixed = true
+	d.pool.Fixed = true
 	err := queue(ctx, f)
-	d.pool.fixed = false
+	d.pool.Fixed = false
 	handle, end := d.gpu.EndCapture(d.stream)
 	if end == nil && err != nil {
 		end = d.gpu.FreeGraph(handle)
@@ -188,7 +188,7 @@ func (g *graphs) drop(key string) error {
 // reclaim gives the scratch memory of all graphs back, for a request that finds no other. It
 // reports whether there was any.
 func (g *graphs) reclaim() bool {
-	if g.d.pool.fixed || len(g.kept) == 0 {
+	if g.d.pool.Fixed || len(g.kept) == 0 {
 		return false
 	}
 	for key := range g.kept {

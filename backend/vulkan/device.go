@@ -8,6 +8,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/dispatch"
+	"github.com/averaged/imaging/internal/mempool"
 	"github.com/averaged/imaging/internal/vulkan/driver"
 )
 
@@ -57,9 +58,9 @@ func Open(index int, options ...Option) (*Device, error) {
 		return nil, errors.Join(fmt.Errorf("vulkan:%d: %w", index, err), g.release(true, false))
 	}
 	g.pool = &pool{
-		limit:    g.FreeMemory() / 10 * 9,
-		allocate: func(bytes int64) (*driver.Memory, error) { return g.Allocate(bytes, false) },
-		free:     g.freeMemory,
+		Limit: g.FreeMemory() / 10 * 9, Slab: slab,
+		Allocate: func(bytes int64) (*driver.Memory, error) { return g.Allocate(bytes, false) },
+		Free:     g.freeMemory,
 	}
 	g.stream = &stream{gpu: g.adapter, most: operationsOfSubmission, patience: patience}
 	if g.Kind == Processor {
@@ -93,7 +94,7 @@ func (g *gpu) name() string { return fmt.Sprintf("vulkan:%d", g.Index) }
 
 // Description implements dispatch.GPU.
 func (g *gpu) Description() backend.Description {
-	return backend.Description{Name: g.name(), Model: g.Name, Memory: g.pool.limit}
+	return backend.Description{Name: g.name(), Model: g.Name, Memory: g.pool.Limit}
 }
 
 // Close implements dispatch.GPU. If the device does not answer, memory that it may still write to is not freed.
@@ -105,17 +106,17 @@ func (g *gpu) Close(failed bool) error {
 	}
 	if answers {
 		g.stream.close()
-		g.pool.close(g.adapter.Free)
+		g.pool.Close(g.adapter.Free)
 	}
 	return g.release(answers, failed)
 }
 
 // Alloc implements dispatch.GPU.
 func (g *gpu) Alloc(bytes int64) (*block, error) {
-	if bytes > math.MaxInt32 || bytes+granule > g.MaxBinding {
+	if bytes > math.MaxInt32 || bytes+mempool.Granule > g.MaxBinding {
 		return nil, fmt.Errorf("%w: %d bytes are more than a shader of this GPU reaches", backend.ErrOutOfMemory, bytes)
 	}
-	b, err := g.pool.alloc(bytes)
+	b, err := g.pool.Alloc(bytes)
 	if errors.Is(err, driver.ErrOutOfMemory) {
 		err = fmt.Errorf("%w: %w", backend.ErrOutOfMemory, g.Fault(err))
 	}
@@ -123,7 +124,7 @@ func (g *gpu) Alloc(bytes int64) (*block, error) {
 }
 
 // Free implements dispatch.GPU.
-func (g *gpu) Free(b *block) { g.pool.release(b) }
+func (g *gpu) Free(b *block) { g.pool.Release(b) }
 
 // Fill implements dispatch.GPU.
 func (g *gpu) Fill(b *block, offset, bytes int64, word uint32) error {
@@ -154,7 +155,7 @@ func (g *gpu) Dispatch(d *dispatch.Dispatch[*block]) error {
 		if o.Block == nil { // a shader has all of its bindings
 			o = d.Operands[0]
 		}
-		bindings[i] = driver.Binding{Memory: o.Block.owner.memory, Offset: o.Block.offset + 4*int64(o.First), Size: 4 * int64(o.Count)}
+		bindings[i] = driver.Binding{Memory: o.Block.Memory(), Offset: o.Block.Offset + 4*int64(o.First), Size: 4 * int64(o.Count)}
 	}
 	return g.stream.dispatch(k, bindings, d.Push, d.X, d.Y, d.Operations)
 }

@@ -25,12 +25,12 @@ func TestMemoryDoesNotGrow(t *testing.T) {
 	}
 	picture()
 	picture()
-	held, used, kernels := d.gpu.pool.held, d.gpu.pool.used, len(d.gpu.kernels)
+	held, used, kernels := d.gpu.pool.Held(), d.gpu.pool.Used(), len(d.gpu.kernels)
 	for range 200 {
 		picture()
 	}
-	require.Equal(t, held, d.gpu.pool.held)
-	require.Equal(t, used, d.gpu.pool.used)
+	require.Equal(t, held, d.gpu.pool.Held())
+	require.Equal(t, used, d.gpu.pool.Used())
 	require.Len(t, d.gpu.kernels, kernels)
 }
 

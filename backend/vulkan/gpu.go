@@ -5,6 +5,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/dispatch"
+	"github.com/averaged/imaging/internal/mempool"
 	"github.com/averaged/imaging/internal/selftest"
 	"github.com/averaged/imaging/internal/vulkan/driver"
 )
@@ -67,8 +68,8 @@ func supported(g GPU) error {
 		return lacks("storage buffers in a shader", g.Bindings, driver.MaxBindings)
 	case g.PushBytes < 4*driver.MaxPush:
 		return lacks("bytes of push constants", g.PushBytes, 4*driver.MaxPush)
-	case g.OffsetAlignment > granule:
-		return lacks("bytes between offsets", int(g.OffsetAlignment), granule)
+	case g.OffsetAlignment > mempool.Granule:
+		return lacks("bytes between offsets", int(g.OffsetAlignment), mempool.Granule)
 	}
 	return nil
 }

@@ -122,7 +122,7 @@ func (s *stream) fill(dst *block, offset, bytes int64, word uint32) error {
 	if err != nil {
 		return err
 	}
-	c.commands.Fill(dst.owner.memory, dst.offset+offset, bytes, word)
+	c.commands.Fill(dst.Memory(), dst.Offset+offset, bytes, word)
 	return nil
 }
 
@@ -135,7 +135,7 @@ func (s *stream) upload(dst *block, offset int64, src []byte) error {
 			return err
 		}
 		copy(c.staging.Host()[c.used:], src[:n])
-		c.commands.Copy(dst.owner.memory, dst.offset+offset, c.staging, c.used, n)
+		c.commands.Copy(dst.Memory(), dst.Offset+offset, c.staging, c.used, n)
 		c.used += n
 		src, offset = src[n:], offset+n
 	}
@@ -171,7 +171,7 @@ func (s *stream) download(dst []byte, src *block, offset int64) error {
 		if err != nil {
 			return err
 		}
-		c.commands.Copy(c.staging, c.used, src.owner.memory, src.offset+offset, n)
+		c.commands.Copy(c.staging, c.used, src.Memory(), src.Offset+offset, n)
 		waiting = append(waiting, piece{c, c.used, dst[:n]})
 		c.used += n
 		if err := s.submit(); err != nil {

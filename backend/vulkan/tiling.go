@@ -1,6 +1,9 @@
 package vulkan
 
-import "github.com/averaged/imaging/internal/dispatch"
+import (
+	"github.com/averaged/imaging/internal/dispatch"
+	"github.com/averaged/imaging/internal/mempool"
+)
 
 // sharedBytes is how much shared memory the largest workgroup needs.
 const sharedBytes = 24 << 10
@@ -8,7 +11,7 @@ const sharedBytes = 24 << 10
 // Shaders implements dispatch.GPU.
 func (g *gpu) Shaders() dispatch.Shaders {
 	return dispatch.Shaders{
-		Float64: g.Float64, Alignment: granule / 4, Operations: g.stream.most, Half: g.precision == Half, Tiling: g.tiling,
+		Float64: g.Float64, Alignment: mempool.Granule / 4, Operations: g.stream.most, Half: g.precision == Half, Tiling: g.tiling,
 	}
 }
 

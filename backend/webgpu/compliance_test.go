@@ -22,9 +22,28 @@ func open(t testing.TB, options ...Option) *Device {
 
 func shut(t testing.TB, d *Device) { require.NoError(t, d.Close()) }
 
+// kept is open from one test to the next, and with it the browser's device: to compile kernels takes longer than
+// to run them. leaveKept closes it.
+var kept *Device
+
+func keep(t testing.TB) *Device {
+	t.Helper()
+	if kept == nil {
+		kept = open(t)
+	}
+	return kept
+}
+
+func leaveKept(t testing.TB) {
+	t.Helper()
+	if kept != nil {
+		shut(t, kept)
+	}
+	kept = nil
+}
+
 func TestCompliance(t *testing.T) {
-	d := open(t) // keeps the browser's device open: to compile kernels takes longer than to run them
-	defer shut(t, d)
+	keep(t)
 	backendtest.Run(t, func(t testing.TB) backend.Device { return open(t) }, operations()...)
 }
 

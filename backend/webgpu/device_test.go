@@ -26,6 +26,7 @@ func restored(after func(d *Device), options ...Option) (result []float32, err e
 
 // A picture that has no room is an error of memory, after which the device goes on.
 func TestMemoryLimit(t *testing.T) {
+	keep(t)
 	_, err := restored(nil, MemoryLimit(16<<10))
 	require.ErrorIs(t, err, backend.ErrOutOfMemory)
 	_, err = restored(nil)
@@ -41,8 +42,7 @@ func TestMemoryDoesNotGrow(t *testing.T) {
 		_, err := restored(func(d *Device) { pools = append(pools, d.gpu.pool) })
 		require.NoError(t, err)
 	}
-	d := open(t)
-	defer shut(t, d)
+	d := keep(t)
 	kernels := -1
 	for i := range 40 {
 		picture()
@@ -58,8 +58,7 @@ func TestMemoryDoesNotGrow(t *testing.T) {
 func TestSoftwareIsRefused(t *testing.T) {
 	_, err := Open()
 	require.ErrorIs(t, err, ErrNoAdapter)
-	d := open(t)
-	defer shut(t, d)
+	d := keep(t)
 	require.True(t, d.Adapter().Software)
 	require.NotEmpty(t, d.Adapter().Name())
 	require.Equal(t, d.Adapter().Name(), d.Description().Model)

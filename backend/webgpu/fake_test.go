@@ -18,6 +18,7 @@ type faults struct {
 // fakeGPU puts testdata/faulty.js in place of the browser's WebGPU until the test ends. The page that runs the
 // tests has it, since none may compile strings.
 func fakeGPU(t *testing.T) *faults {
+	leaveKept(t)
 	f := &faults{calls: map[string]int{}}
 	ask := js.FuncOf(func(_ js.Value, args []js.Value) any {
 		name := args[0].String()

@@ -240,7 +240,7 @@ func TestHelpNamesMethods(t *testing.T) {
 		"denoise": "The default method is " + networks.DefaultMethod() + ".",
 		"deblur":  "The default prior is " + networks.DefaultPrior() + ",",
 		"check":   "The default prior is " + networks.DefaultPrior() + ",",
-		"eval":    "The default is " + networks.DefaultMethod() + ", or with --kernel " + networks.DefaultPrior() + ".",
+		"eval":    "The default is " + networks.DefaultMethod() + ", and " + networks.DefaultPrior() + " for deblurring and inpainting.",
 	} {
 		help := succeeds(t, command, "--help").stdout
 		require.Contains(t, help, part)

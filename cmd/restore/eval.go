@@ -51,13 +51,13 @@ each method, and prints mean PSNR (peak 1) and SSIM, the PSNR before, and the me
 seconds. There is a row for each method and noise level; -v adds a row for each
 image.
 
-The default is ` + networks.DefaultMethod() + `, or with --kernel ` + networks.DefaultPrior() + `.
+The default is ` + networks.DefaultMethod() + `, and ` + networks.DefaultPrior() + ` for deblurring and inpainting.
 ` + embeddedNetworks() + `
 --kernel measures deblurring, --mask or --missing inpainting. 'restore man eval' has
 more.`,
 		Annotations: manual.Story(`--method names methods that need no weight file ('restore info' describes them);
 --weights names the files of others. Both can be several, and are compared on the same
-noise. For inpainting the default prior is ` + networks.DefaultInversePrior() + `.
+noise.
 
 The noise of an image depends on --seed and on its place in the order of names: the
 first image has the seed N, the next N+1, and so on, as in 'restore degrade --seed'.

@@ -85,10 +85,8 @@ func (e *evalFlags) checkTask(c *cobra.Command) error {
 // defaultMethod is that of the task.
 func (e *evalFlags) defaultMethod() string {
 	switch e.task.value {
-	case evaluation.Deblur:
+	case evaluation.Deblur, evaluation.Inpaint:
 		return networks.DefaultPrior()
-	case evaluation.Inpaint:
-		return networks.DefaultInversePrior()
 	}
 	return networks.DefaultMethod()
 }

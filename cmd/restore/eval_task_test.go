@@ -81,9 +81,9 @@ func TestEvalDefaultsOfTasks(t *testing.T) {
 		"--sigma 0.1 --task denoise":                  networks.DefaultMethod(),
 		"--sigma 0.1 --kernel k.pfm":                  networks.DefaultPrior(),
 		"--sigma 0.1 --task deblur --kernel k.pfm":    networks.DefaultPrior(),
-		"--missing 0.2":                               networks.DefaultInversePrior(),
-		"--task inpaint --missing 0.2 --sigma 0.05":   networks.DefaultInversePrior(),
-		"--missing 0.2 --sigma 0.05 --blind --tile 8": networks.DefaultInversePrior(),
+		"--missing 0.2":                               networks.DefaultPrior(),
+		"--task inpaint --missing 0.2 --sigma 0.05":   networks.DefaultPrior(),
+		"--missing 0.2 --sigma 0.05 --blind --tile 8": networks.DefaultPrior(),
 	} {
 		o := objects(t, succeeds(t, append(fields("eval a.png --json"), fields(args)...)...).stdout)
 		require.Equal(t, want, o[0]["method"], args)

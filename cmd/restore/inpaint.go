@@ -34,7 +34,7 @@ the input work too, and so do strokes that are erased from a copy. The pixels to
 keep stay as they are, to the bit, unless --sigma says they are noisy.
 Edges and shading are continued; textures and objects are not invented.
 
-The default prior is ` + networks.DefaultInversePrior() + `; 'restore info' describes the others. With a
+The default prior is ` + networks.DefaultPrior() + `; 'restore info' describes the others. With a
 certified prior the iteration converges.
 
 'restore man inpaint' has more about masks, noise and blur.`,
@@ -66,7 +66,6 @@ func (p *inpainter) bindOwn(c *cobra.Command) {
 	c.Flags().StringVarP(&p.maskFile, "mask", "m", "", "image `FILE` that is white where pixels are to be filled (required)")
 	c.Flags().BoolVar(&p.invert, "mask-invert", false, "fill the pixels that are black in the mask, not the white ones")
 	p.bind(c, selectPrior, "the relative change of an iteration (default 5e-5; with a guide 1e-4)")
-	p.defaultTo(c, networks.DefaultInversePrior())
 	p.bindKernel(c, "image `FILE` of a blur to remove too")
 	bindBoundary(c, &p.boundary, "with --kernel: what lies beyond the frame")
 	p.sigma = sigmaFlag{given: true, zero: true, auto: true}

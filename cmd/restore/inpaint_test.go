@@ -83,7 +83,7 @@ func TestInpaintReport(t *testing.T) {
 	save(t, "a.png", picture(3, 20, 24, 8, 0))
 	save(t, "b.png", picture(1, 20, 24, 16, 0.05))
 	r := succeeds(t, "inpaint", "--mask", "mask.png", "a.png", "b.png")
-	require.Contains(t, r.stdout, "1 of 2: a.png -> a.inpainted.png: missing pixels filled by "+networks.DefaultInversePrior()+", converged in ")
+	require.Contains(t, r.stdout, "1 of 2: a.png -> a.inpainted.png: missing pixels filled by "+networks.DefaultPrior()+", converged in ")
 	require.Contains(t, r.stdout, "; convergence proven for the radii frozen for this photograph, with rounding to a residual of ")
 	require.FileExists(t, "b.inpainted.png")
 

@@ -44,7 +44,7 @@ func (a *app) tellKernel(input string, r *restore.KernelReport) {
 // kernelEstimate is the command that estimates a kernel and does no more.
 func (a *app) kernelEstimate() *cobra.Command {
 	var output string
-	var force bool
+	var force, linear bool
 	var size int
 	sigma := sigmaFlag{auto: true}
 	reads := reading{noise: true}
@@ -76,6 +76,9 @@ writes a sheet of kernels, and prints the --kernel-grid for it. 'restore deblur'
 				return err
 			}
 			opts := []restore.Option{limit}
+			if linear {
+				opts = append(opts, restore.LinearLight())
+			}
 			if sigma.given {
 				opts = append(opts, restore.Sigma(sigma.value))
 			}
@@ -122,6 +125,7 @@ writes a sheet of kernels, and prints the --kernel-grid for it. 'restore deblur'
 	}
 	c.Flags().StringVarP(&output, "output", "o", "", "`FILE` to write: .png, .tif, .pgm or .pfm; - for a PNG on standard output (required)")
 	c.Flags().BoolVar(&force, "force", false, "overwrite the file if it exists")
+	bindLinearLight(c, &linear)
 	c.Flags().Var(&sigma, "sigma", "standard deviation of the noise, where 1 is white, such as 25/255; auto: measured")
 	bindKernelSize(c, &size)
 	reads.bind(c)

@@ -8,11 +8,11 @@ import (
 	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/cmd/restore/internal/plan"
 	"github.com/averaged/imaging/cmd/restore/internal/record"
+	"github.com/averaged/imaging/internal/atomicfile"
 	"github.com/averaged/imaging/internal/cameranoise"
 	"github.com/averaged/imaging/internal/degradation"
 	"github.com/averaged/imaging/internal/dng"
 	"github.com/averaged/imaging/internal/imagefile"
-	"github.com/averaged/imaging/internal/imagefile/atomicfile"
 )
 
 // simulateRaw writes the raw photograph that a camera takes of a picture.

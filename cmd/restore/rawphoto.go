@@ -12,8 +12,8 @@ import (
 	"github.com/averaged/imaging/cmd/restore/internal/message"
 	"github.com/averaged/imaging/cmd/restore/internal/plan"
 	"github.com/averaged/imaging/cmd/restore/internal/record"
+	"github.com/averaged/imaging/internal/atomicfile"
 	"github.com/averaged/imaging/internal/imagefile"
-	"github.com/averaged/imaging/internal/imagefile/atomicfile"
 	"github.com/averaged/imaging/raw"
 	"github.com/averaged/imaging/restore"
 )

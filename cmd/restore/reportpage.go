@@ -17,8 +17,8 @@ import (
 	"github.com/averaged/imaging/cmd/restore/internal/plan"
 	"github.com/averaged/imaging/cmd/restore/internal/record"
 	"github.com/averaged/imaging/cmd/restore/internal/reportpage"
+	"github.com/averaged/imaging/internal/atomicfile"
 	"github.com/averaged/imaging/internal/htmlreport"
-	"github.com/averaged/imaging/internal/imagefile/atomicfile"
 )
 
 // newPage checks --report against all that the command reads and writes; nil if there is none.

@@ -78,7 +78,7 @@ func TestReportPage(t *testing.T) {
 	}{
 		{"denoise --method tv", [][2]int{{24, 20}, {24, 20}, {2, 2}}, []string{"Duality gaps", "total variation to a relative duality gap", "nonexpansive|averaged"}},
 		{"denoise", [][2]int{{24, 20}, {24, 20}, {2, 2}}, []string{"The noise that was found|What is proven", "averaged"}},
-		{"deblur --kernel k.png --prior tv --sigma 0.02", [][2]int{{24, 20}, {24, 20}, {5, 3}}, []string{"Residuals of the last run", "proven bound of the smallest so far", "proven to converge", "not of linear light"}},
+		{"deblur --kernel k.png --prior tv --sigma 0.02", [][2]int{{24, 20}, {24, 20}, {5, 3}}, []string{"Residuals of the last run", "proven bound of the smallest so far", "proven to converge", "not of light"}},
 		{"inpaint --mask m.png --prior tv --iterations 3", [][2]int{{24, 20}, {24, 20}}, []string{"stopped before its end", "--iterations N allows more"}},
 		{"upscale --factor 2 --prior tv --sigma 0.02 --iterations 2", [][2]int{{48, 40}, {48, 40}}, []string{"Enlarged"}},
 	} {

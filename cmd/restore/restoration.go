@@ -242,10 +242,9 @@ func embeddedNetworks() string {
 // exampleNetwork is the first embedded network, for examples that work in this build.
 func exampleNetwork() string { return weights.Embedded()[0] }
 
-// defaultTo makes a method the default of its flag, which has been bound.
-func (r *restoration) defaultTo(c *cobra.Command, method string) {
-	r.method = method
-	c.Flags().Lookup(r.flag).DefValue = method
+// bindLinearLight is the flag about what was blurred.
+func bindLinearLight(c *cobra.Command, linear *bool) {
+	c.Flags().BoolVar(linear, "linear-light", false, "light was blurred, as in a camera, before sRGB's curve made samples of it")
 }
 
 // bindBoundary is the flag about the world beyond the frame.

@@ -118,6 +118,7 @@ loss in RUN/range-test.png.`),
 	t.sourceFlags.bind(c)
 	t.recipeFlags.bind(c)
 	t.computing.bind(c)
+	c.Flags().Lookup("backend").Usage = "train on `DEVICE`: auto, cpu or cuda[:N]; auto: the fastest that works"
 	t.Gradients = true
 	t.reading.bind(c)
 	must(c.MarkFlagFilename("init", "safetensors"))

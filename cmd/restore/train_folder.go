@@ -10,7 +10,7 @@ import (
 	"syscall"
 
 	"github.com/averaged/imaging/cmd/restore/internal/message"
-	"github.com/averaged/imaging/internal/imagefile/atomicfile"
+	"github.com/averaged/imaging/internal/atomicfile"
 	"github.com/averaged/imaging/train"
 )
 

@@ -38,7 +38,7 @@ func (a *app) upscaleCommand() *cobra.Command {
 it is scaled down. Edges become sharper than by interpolation; textures are not
 invented.
 
-The default prior is ` + networks.DefaultInversePrior() + `; 'restore info' describes the others. With a
+The default prior is ` + networks.DefaultPrior() + `; 'restore info' describes the others. With a
 certified prior the iteration converges.
 
 'restore man upscale' has more about --antialias, noise and blur.`,
@@ -73,7 +73,6 @@ func (u *upscaler) bindOwn(c *cobra.Command) {
 	f.VarP(&u.factor, "factor", "x", "how many times as wide and as high the result is")
 	completeChoice(c, "factor", &u.factor)
 	u.bind(c, selectPrior, "the relative change of an iteration (default 5e-5; with a guide 1e-4)")
-	u.defaultTo(c, networks.DefaultInversePrior())
 	u.antialias = newChoice(upscale.Bicubic.String(), upscale.Area.String(), upscale.GaussianBlur.String(), upscale.NoAntialias.String())
 	f.Var(&u.antialias, "antialias", "how the image was scaled down: "+message.Or(u.antialias.words))
 	completeChoice(c, "antialias", &u.antialias)

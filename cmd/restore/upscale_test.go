@@ -37,7 +37,7 @@ func TestUpscale(t *testing.T) {
 	} {
 		before := load(t, save(t, name, m))
 		for factor := 2; factor <= 4; factor++ {
-			prior := networks.DefaultInversePrior()
+			prior := networks.DefaultPrior()
 			if factor > 2 {
 				prior = "tv" // to be quick
 			}
@@ -63,7 +63,7 @@ func TestUpscaleReport(t *testing.T) {
 	save(t, "large.png", picture(3, 40, 48, 8, 0))
 	save(t, "a.png", picture(3, 20, 24, 8, 0))
 	r := succeeds(t, "upscale", "a.png", "--sigma", "0.01")
-	require.Contains(t, r.stdout, "a.upscaled.png: enlarged to 48×40, noise of sigma 0.01 removed by "+networks.DefaultInversePrior()+", converged in ")
+	require.Contains(t, r.stdout, "a.upscaled.png: enlarged to 48×40, noise of sigma 0.01 removed by "+networks.DefaultPrior()+", converged in ")
 	require.Contains(t, r.stdout, "; convergence proven for the radii frozen for this photograph, with rounding to a residual of ")
 	r = succeedsNoted(t, "upscale", "-x", "2", "--json", "--reference", "large.png", "a.png", "-o", "c.png", "--iterations", "3")
 	o := objects(t, r.stdout)[0]

@@ -90,17 +90,17 @@ func GridSize(h, w int, common deblur.Kernel) (rows, columns int) {
 
 // cells are the parts of a grid, row by row.
 type cells struct {
-	rows, columns int
-	parts         []part
-	kernels       []support
-	strength      []float64 // energy of the sharp edges of each part
+	columns  int
+	parts    []part
+	kernels  []support
+	strength []float64 // energy of the sharp edges of each part
 }
 
 // newCells cuts a photograph into parts that reach to the middles of their neighbours, at most as many samples on a side
 // as pieces takes of a large photograph.
 func newCells(whole part, rows, columns, reach int) *cells {
 	side := partSide(reach)
-	c := &cells{rows: rows, columns: columns}
+	c := &cells{columns: columns}
 	for i := range rows {
 		y0, y1 := cut(i, rows, whole.v.h, side)
 		for j := range columns {

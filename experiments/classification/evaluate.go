@@ -14,7 +14,7 @@ import (
 
 	"github.com/averaged/imaging/experiments/internal/cifar"
 	"github.com/averaged/imaging/experiments/internal/classifier"
-	"github.com/averaged/imaging/internal/imagefile/atomicfile"
+	"github.com/averaged/imaging/internal/atomicfile"
 )
 
 // robustness is what attacks on a network and proofs about it have found, as it stands in a file.

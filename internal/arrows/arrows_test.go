@@ -44,14 +44,14 @@ var table = map[string]row{
 		// The types of restore's own face: devices, kernels, networks, certificates. See
 		// RATIONALE.md.
 		"backend", "backend/cpu", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights", "weights/research",
-		"internal/cameranoise", "internal/curves", "internal/degradation", "internal/dng", "internal/evaluation", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/imageplanes", "internal/kernelimage", "internal/maskimage", "internal/networks", "internal/openfile", "internal/quality",
+		"internal/cameranoise", "internal/curves", "internal/degradation", "internal/dng", "internal/evaluation", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/atomicfile", "internal/imageplanes", "internal/kernelimage", "internal/maskimage", "internal/networks", "internal/openfile", "internal/quality",
 		"web",
 		"cmd/restore/internal/build", "cmd/restore/internal/devices", "cmd/restore/internal/inventory", "cmd/restore/internal/manual", "cmd/restore/internal/memory", "cmd/restore/internal/message", "cmd/restore/internal/plan", "cmd/restore/internal/record", "cmd/restore/internal/reportpage", "cmd/restore/internal/terminal",
 		cobra, pflag,
 	}, tests: []string{"backend/cuda", "backend/vulkan", "denoise/dncnn", "internal/metadata", "internal/vulkan/vulkantest"}},
 	// Parts of the command line, none of which knows of it.
 	"cmd/restore/internal/build":      {},
-	"cmd/restore/internal/devices":    {code: []string{"restore", "backend", "backend/cpu", "backend/cuda", "backend/vulkan", "internal/imagefile/atomicfile", "cmd/restore/internal/build", "cmd/restore/internal/message"}, tests: []string{"internal/vulkan/vulkantest"}},
+	"cmd/restore/internal/devices":    {code: []string{"restore", "backend", "backend/cpu", "backend/cuda", "backend/vulkan", "internal/atomicfile", "cmd/restore/internal/build", "cmd/restore/internal/message"}, tests: []string{"internal/vulkan/vulkantest"}},
 	"cmd/restore/internal/memory":     {code: []string{"pnp"}},
 	"cmd/restore/internal/message":    {code: []string{"cmd/restore/internal/terminal"}},
 	"cmd/restore/internal/inventory":  {code: []string{"restore", "backend/cpu", "deblur", "denoise", "weights", "internal/networks", "cmd/restore/internal/build", "cmd/restore/internal/devices", "cmd/restore/internal/message", "cmd/restore/internal/plan", "cmd/restore/internal/record"}},
@@ -82,7 +82,7 @@ var table = map[string]row{
 	"internal/imageplanes": {code: []string{"inpaint", "upscale", "backend", "internal/strength", gonum}, tests: []string{"internal/synthetic"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from, internal/cameranoise
 	// photographs it, and internal/strength says for which levels the steps of deblurring are. See RATIONALE.md.
-	"train": {code: []string{"raw", "internal/arguments", "internal/imagefile/atomicfile", "internal/rawdenoise", "denoise", "denoise/activation", "denoise/dncnn", "internal/nn/guide", "internal/nn/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/noise", "internal/parallel", "internal/strength", "internal/symmetry", gonum}},
+	"train": {code: []string{"raw", "internal/arguments", "internal/atomicfile", "internal/rawdenoise", "denoise", "denoise/activation", "denoise/dncnn", "internal/nn/guide", "internal/nn/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/noise", "internal/parallel", "internal/strength", "internal/symmetry", gonum}},
 
 	// The restoration packages, side by side.
 	"denoise": {code: []string{
@@ -150,7 +150,7 @@ var table = map[string]row{
 	"backend/cpu/internal/vectors":  {code: []string{xSys}},
 	"backend/cpu/internal/winograd": {code: []string{xSys}},
 	"backend/cuda": {
-		code:  []string{"backend", "backend/devicekit", "backend/cuda/internal/driver", "backend/cuda/internal/kernels"},
+		code:  []string{"backend", "backend/devicekit", "backend/cuda/internal/driver", "backend/cuda/internal/kernels", "internal/mempool"},
 		tests: []string{"denoise", "denoise/refute", "denoise/rungekutta", "train", "weights", "weights/open", "weights/research", "internal/scene"},
 	},
 	"backend/cuda/cgoflags":         {},
@@ -158,9 +158,10 @@ var table = map[string]row{
 	"backend/cuda/internal/kernels": {},
 	"internal/spread":               {code: []string{"backend", "internal/arguments"}},
 	// The processor is what results of a GPU are compared with.
-	"backend/vulkan":                {code: []string{"backend", "internal/vulkan/driver", "internal/dispatch", "internal/selftest"}, tests: []string{"backend/backendtest", "backend/cpu", "internal/devicetest", "internal/vulkan/vulkantest", "denoise", "weights", "weights/open"}},
+	"backend/vulkan":                {code: []string{"backend", "internal/vulkan/driver", "internal/dispatch", "internal/mempool", "internal/selftest"}, tests: []string{"backend/backendtest", "backend/cpu", "internal/devicetest", "internal/vulkan/vulkantest", "denoise", "weights", "weights/open"}},
 	"backend/webgpu":                {code: []string{"backend", "internal/dispatch", "internal/selftest"}, tests: []string{"backend/backendtest", "internal/devicetest"}},
 	"internal/dispatch":             {code: []string{"backend", "backend/devicekit", "internal/selftest"}},
+	"internal/mempool":              {code: []string{"backend"}},
 	"internal/selftest":             {code: []string{"backend", "backend/cpu", "backend/devicekit"}},
 	"internal/vulkan/driver":        {code: []string{purego, xSys}},
 	"internal/vulkan/vulkantest":    {code: []string{"internal/vulkan/driver"}},
@@ -178,9 +179,10 @@ var table = map[string]row{
 	// Internal packages, each with one purpose.
 	"internal/anscombe":       {},
 	"internal/arrows":         {},
+	"internal/atomicfile":     {code: []string{"internal/openfile"}},
 	"internal/clipping":       {},
 	"internal/cameranoise":    {code: []string{"backend", "internal/demosaic", "internal/jpegblock", "internal/matrix3"}, tests: []string{"internal/imagefile"}},
-	"internal/curves":         {code: []string{"train", plot, xImage}},
+	"internal/curves":         {code: []string{"train", "internal/htmlreport", plot, xImage}},
 	"internal/demosaic":       {},
 	"internal/development":    {code: []string{"internal/demosaic", "internal/matrix3", "internal/srgb"}},
 	"internal/devicequeue":    {code: []string{"backend"}},
@@ -189,14 +191,14 @@ var table = map[string]row{
 	"internal/fft":            {code: []string{"internal/instructionset", "internal/parallel"}},
 	"internal/degradation":    {code: []string{"backend", "deblur", "internal/cameranoise", "internal/dng", "internal/imagefile"}},
 	"internal/evaluation":     {code: []string{"restore", "backend", "deblur", "internal/degradation", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/quality"}},
-	"internal/findings":       {code: []string{"internal/htmlreport", "internal/imagefile/atomicfile"}},
+	"internal/findings":       {code: []string{"internal/htmlreport", "internal/atomicfile"}},
 	"internal/hostblur":       {code: []string{"backend", "internal/fft", "internal/parallel"}},
 	"internal/htmlreport":     {},
 	"internal/instructionset": {code: []string{xSys}},
 	"internal/imagecheck":     {},
 	"internal/iccprofile":     {code: []string{"internal/matrix3"}},
 	// The front stands on one package for each format, and they on what all of them share.
-	"internal/imagefile":      {code: []string{"internal/iccprofile", "internal/imagecheck", "internal/imagefile/atomicfile", "internal/imagefile/bmp", "internal/imagefile/format", "internal/imagefile/gif", "internal/imagefile/jpeg", "internal/imagefile/picture", "internal/imagefile/png", "internal/imagefile/pnm", "internal/imagefile/source", "internal/imagefile/tiff", "internal/imagefile/webp", "internal/jpegblock", "internal/metadata", "internal/openfile"}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/jpeg/segment", "internal/imagefile/samples", "internal/tiffdir"}},
+	"internal/imagefile":      {code: []string{"internal/iccprofile", "internal/imagecheck", "internal/atomicfile", "internal/imagefile/bmp", "internal/imagefile/format", "internal/imagefile/gif", "internal/imagefile/jpeg", "internal/imagefile/picture", "internal/imagefile/png", "internal/imagefile/pnm", "internal/imagefile/source", "internal/imagefile/tiff", "internal/imagefile/webp", "internal/jpegblock", "internal/metadata", "internal/openfile"}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/jpeg/segment", "internal/imagefile/samples", "internal/tiffdir"}},
 	"internal/imagefile/bmp":  {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/samples", "internal/metadata"}, tests: []string{"internal/imagefile/imagetest"}},
 	"internal/imagefile/gif":  {code: []string{"internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/metadata"}, tests: []string{"internal/imagefile/imagetest", "internal/imagefile/samples"}},
 	"internal/imagefile/jpeg": {code: []string{"internal/imagecheck", "internal/imagefile/format", "internal/imagefile/picture", "internal/imagefile/source", "internal/imagefile/chroma", "internal/imagefile/jpeg/segment", "internal/jpegblock", "internal/metadata", "internal/tiffdir"}, tests: []string{"internal/imagefile/imagetest"}},
@@ -213,7 +215,6 @@ var table = map[string]row{
 	"internal/imagefile/format":       {},
 	"internal/imagefile/samples":      {},
 	"internal/imagefile/imagetest":    {code: []string{"internal/imagefile/jpeg/segment", "internal/imagefile/picture", "internal/imagefile/samples", "internal/imagefile/source", "internal/tiffdir", testify}},
-	"internal/imagefile/atomicfile":   {code: []string{"internal/openfile"}},
 	"internal/jpegblock":              {},
 	"internal/matrix3":                {},
 	"internal/metadata":               {code: []string{"internal/tiffdir"}},
@@ -248,7 +249,7 @@ var table = map[string]row{
 	// The paper's experiments. Nothing imports them but themselves.
 	"experiments/classification": {code: []string{
 		"backend", "experiments/internal/cifar", "experiments/internal/classifier", "experiments/internal/command",
-		"internal/findings", "internal/htmlreport", "internal/imagefile/atomicfile",
+		"internal/findings", "internal/htmlreport", "internal/atomicfile",
 	}, tests: []string{"experiments/internal/tinyset"}},
 	"experiments/cost": {code: []string{
 		"backend", "backend/cpu", "denoise", "train", "tv", "experiments/internal/classifier", "experiments/internal/command", "experiments/internal/denoisers",
@@ -277,18 +278,18 @@ var table = map[string]row{
 	},
 	"experiments/internal/cifar": {},
 	"experiments/internal/classifier": {code: []string{
-		"backend", "denoise/normbound", "train", "weights", "experiments/internal/cifar", "internal/devicequeue", "internal/imagefile/atomicfile",
+		"backend", "denoise/normbound", "train", "weights", "experiments/internal/cifar", "internal/devicequeue", "internal/atomicfile",
 	}},
 	"experiments/internal/command": {code: []string{"backend", "backend/cpu", "internal/findings"}},
 	"experiments/internal/denoisers": {code: []string{
 		"backend", "denoise", "denoise/rungekutta", "tv", "weights", "weights/research", "experiments/internal/command", "internal/imagefile",
 	}},
-	"experiments/internal/results": {code: []string{"internal/imagefile/atomicfile"}},
+	"experiments/internal/results": {code: []string{"internal/atomicfile"}},
 	"experiments/internal/tinyset": {code: []string{testify}},
 
 	// Generators.
 	"internal/learnlevels":  {code: []string{"backend/cpu", "denoise", "train", "internal/levellearning", "weights", "weights/open", "internal/imagefile", "internal/noise"}},
-	"internal/qualitygate":  {code: []string{"restore", "internal/cameranoise", "internal/imagefile", "internal/imagefile/atomicfile", "internal/quality", "internal/synthetic"}},
+	"internal/qualitygate":  {code: []string{"restore", "internal/cameranoise", "internal/imagefile", "internal/atomicfile", "internal/quality", "internal/synthetic"}},
 	"internal/scene/render": {code: []string{"internal/scene"}},
 
 	// Races against other programs.

@@ -40,6 +40,7 @@ import (
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/internal/racing"
+	"github.com/averaged/imaging/internal/srgb"
 	"github.com/averaged/imaging/restore"
 	_ "github.com/averaged/imaging/weights/research"
 )
@@ -54,6 +55,8 @@ func main() {
 	quality := flag.String("jpeg", "0", "qualities of JPEG to save each photograph in; 0: none")
 	flag.IntVar(&b.crop, "crop", 0, "side of a square in the middle of each photograph; 0: all of it")
 	flag.StringVar(&b.method, "prior", "tv", "prior of the deblurring; wiener: Wiener's filter alone, which is quick")
+	flag.BoolVar(&b.light, "light", false, "blur light, before sRGB's curve, and not samples")
+	flag.BoolVar(&b.told, "linear-light", false, "say so to the estimate and the deblurring (not with -prior wiener)")
 	flag.IntVar(&b.threads, "threads", 0, "threads, 0: all")
 	vary := flag.Bool("vary", false, "see whether the report tells blur that varies over the frame, and deblur nothing")
 	grid := flag.Bool("grid", false, "restore blur that varies over the frame, with one kernel and with a grid of kernels")
@@ -142,6 +145,8 @@ type bench struct {
 	crop    int
 	method  string
 	threads int
+	light   bool // light is blurred
+	told    bool // and the estimate and the deblurring know it
 	out     io.Writer
 	rows    []*row
 }
@@ -280,20 +285,29 @@ func (c condition) String() string {
 
 // options are those of estimates, for a photograph whose compression has noise.
 func (b *bench) options(coding float64) []restore.Option {
-	return []restore.Option{restore.Threads(b.threads), restore.Compressed(restore.Compression{Noise: coding})}
+	return append(b.about(), restore.Compressed(restore.Compression{Noise: coding}))
+}
+
+// about are the options of estimates and deblurring alike.
+func (b *bench) about() []restore.Option {
+	options := []restore.Option{restore.Threads(b.threads)}
+	if b.told {
+		options = append(options, restore.LinearLight())
+	}
+	return options
 }
 
 // deblurred restores a photograph by the prior, or by Wiener's filter for noise of standard deviation sigma.
 func (b *bench) deblurred(ctx context.Context, y *restore.Planar, g deblur.Grid, sigma float64) (*restore.Planar, error) {
 	if b.method != "wiener" {
 		if len(g.Kernels) == 1 {
-			out, _, err := restore.Deblur(ctx, y, g.Kernels[0], restore.Method(b.method), restore.Threads(b.threads))
+			out, _, err := restore.Deblur(ctx, y, g.Kernels[0], append(b.about(), restore.Method(b.method))...)
 			if err != nil {
 				return nil, err
 			}
 			return out.(*restore.Planar), nil
 		}
-		out, _, err := restore.DeblurVarying(ctx, y, g, restore.Method(b.method), restore.Threads(b.threads))
+		out, _, err := restore.DeblurVarying(ctx, y, g, append(b.about(), restore.Method(b.method))...)
 		if err != nil {
 			return nil, err
 		}
@@ -345,8 +359,15 @@ func (b *bench) degrade(x *restore.Planar, k deblur.Kernel, kernel func(y, x int
 			sum, of := 0.0, kernel(y, i)
 			for j, weight := range of.Weights {
 				if weight != 0 {
-					sum += float64(weight) * float64(x.Pix[(y+k.H-1-j/k.W)*x.Width+i+k.W-1-j%k.W])
+					v := float64(x.Pix[(y+k.H-1-j/k.W)*x.Width+i+k.W-1-j%k.W])
+					if b.light {
+						v = srgb.Linear(v)
+					}
+					sum += float64(weight) * v
 				}
+			}
+			if b.light {
+				sum = srgb.Encoded(sum)
 			}
 			sum = 255*sum + b.noise*random.NormFloat64()
 			grey.Pix[y*grey.Stride+i] = uint8(math.Round(min(max(sum, 0), 255)))

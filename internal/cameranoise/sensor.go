@@ -13,7 +13,6 @@ const border = demosaic.Border
 
 // sensor is what reads light: the settings of a camera in the units of the computation.
 type sensor struct {
-	pattern       Pattern
 	shot          float64 // λs
 	read, row     float32 // standard deviations
 	black, levels float64 // levels: the largest whole number, 0 if there are none
@@ -25,7 +24,7 @@ type sensor struct {
 const minShot = 1e-15
 
 func (c Camera) sensor(seed uint64, noisy bool) sensor {
-	s := sensor{pattern: c.Pattern, black: c.BlackLevel, seed: seed, noisy: noisy}
+	s := sensor{black: c.BlackLevel, seed: seed, noisy: noisy}
 	if c.ShotNoise() >= minShot {
 		read := math.Sqrt(c.ReadVariance())
 		s.shot, s.read, s.row = c.ShotNoise(), float32(read), float32(c.RowNoise*read)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/averaged/imaging/internal/htmlreport"
 )
 
 // span is a range of numbers; the zero value is not one, emptySpan is.
@@ -86,7 +88,7 @@ type linearTicks struct {
 }
 
 func (t linearTicks) ticks(r span) []tick {
-	step := niceStep((r.max - r.min) / float64(t.most))
+	step := htmlreport.NiceStep((r.max - r.min) / float64(t.most))
 	if t.whole {
 		step = math.Max(step, 1)
 	}
@@ -96,17 +98,6 @@ func (t linearTicks) ticks(r span) []tick {
 		list = append(list, tick{k * step, tickLabel(k*step, step)})
 	}
 	return list
-}
-
-// niceStep returns the smallest of 1, 2 and 5 times a power of ten that is not below v.
-func niceStep(v float64) float64 {
-	power := math.Pow(10, math.Floor(math.Log10(v)))
-	for _, m := range []float64{1, 2, 5} {
-		if m*power >= v*(1-1e-9) {
-			return m * power
-		}
-	}
-	return 10 * power
 }
 
 // tickLabel writes a multiple of step with as many digits as tell it from its neighbours,

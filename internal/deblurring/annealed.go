@@ -50,7 +50,7 @@ func (d *Problem) annealed(ctx context.Context, x backend.Buffer, factor float64
 		return 0, err
 	}
 	defer f.Free()
-	if err := d.lookAtClipped(x, beyondWhite); err != nil {
+	if err := d.beginAt(ctx, x, beyondWhite); err != nil {
 		return 0, err
 	}
 	seen, err := d.data.Apply(ctx, d.dev, d.y, d.operator(), x, pnp.Options{Step: factor * factor * d.step, Peak: d.peak()})

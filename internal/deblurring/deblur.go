@@ -1,4 +1,4 @@
-// Package deblurring removes a blur from a photograph: the frame of the blur, clipped samples, where the iteration
+// Package deblurring removes a blur from a photograph: the frame of the blur, samples that are no data, where the iteration
 // begins, and how strong its denoiser is to be, told by what a run leaves. restore.Deblur opens and closes the image around
 // it, and restore.Check holds the iteration against its bounds.
 package deblurring
@@ -43,6 +43,8 @@ type Job struct {
 	Adapt    bool
 	Boundary deblur.Boundary
 	Start    StartingPoint
+	// LinearLight says that light was blurred, and not the samples as stored. It needs a network with a guide.
+	LinearLight bool
 }
 
 // Deblur returns the samples of a photograph without its blur, for the noise that the report has, and completes the
@@ -53,7 +55,7 @@ func (j Job) Deblur(ctx context.Context, p *imageplanes.Planes, blur Blur, repor
 		return nil, err
 	}
 	defer problem.Free()
-	if err := problem.leaveOutClipped(report); err != nil {
+	if err := problem.maskOut(report); err != nil {
 		return nil, err
 	}
 	phi, done, err := problem.denoiser()
@@ -100,8 +102,9 @@ func (j Job) Deblur(ctx context.Context, p *imageplanes.Planes, blur Blur, repor
 type Problem struct {
 	dev       backend.Device
 	k         blurring
-	y         backend.Buffer // the photograph
-	clipped   *clipped       // nil: all samples are data
+	y         backend.Buffer // the photograph, or that of light
+	light     *light         // nil: samples were blurred as stored
+	masked    *masked        // nil: all samples are data
 	planar    *imageplanes.Planes
 	own       pnp.Denoiser     // of the caller, or nil
 	network   *networks.Fitted // nil: the denoiser is that, or total variation
@@ -147,7 +150,12 @@ func (j Job) New(ctx context.Context, p *imageplanes.Planes, blur Blur, report *
 			d.step *= networkStep(j.Choice, d.sigma)
 		}
 	}
-	if d.y, err = imageplanes.Lend(dev, p.Shape(), p.Pix); err != nil {
+	if j.LinearLight {
+		if d.light, err = newLight(dev, k, p); err != nil {
+			return nil, err
+		}
+		d.y = d.light.y
+	} else if d.y, err = imageplanes.Lend(dev, p.Shape(), p.Pix); err != nil {
 		return nil, err
 	}
 	if j.Choice.Method == networks.TV {
@@ -181,10 +189,12 @@ func (j Job) New(ctx context.Context, p *imageplanes.Planes, blur Blur, report *
 // Free gives back what New has made.
 func (d *Problem) Free() {
 	d.k.Free()
-	if d.clipped != nil {
-		d.clipped.free()
+	if d.masked != nil {
+		d.masked.free()
 	}
-	if d.y != nil {
+	if d.light != nil {
+		d.light.free()
+	} else if d.y != nil {
 		d.y.Free()
 	}
 	if d.retuning != nil {

@@ -9,7 +9,7 @@ import (
 
 // freeze freezes the network in use for a run that begins at x.
 func (d *Problem) freeze(ctx context.Context, x backend.Buffer) (pnp.Denoiser, error) {
-	if err := d.lookAtClipped(x, beyondWhite); err != nil {
+	if err := d.beginAt(ctx, x, beyondWhite); err != nil {
 		return nil, err
 	}
 	return d.retuning.current.GuideAt(ctx, d.operator(), d.y, x, d.data, pnp.Options{Step: d.step, Peak: d.peak()}, d.strength)

@@ -36,18 +36,37 @@ func (d *Problem) start(ctx context.Context, s StartingPoint) (backend.Buffer, e
 			err = d.dev.Upload(b, extended)
 		}
 	default:
-		if err = d.wiener(ctx, b, d.y); err == nil && d.clips() {
-			err = d.brighten(ctx, b)
-		}
+		err = d.linearEstimate(ctx, b)
 	}
 	if err == nil {
-		err = d.lookAtClipped(b, clipping.White)
+		err = d.beginAt(ctx, b, clipping.White)
 	}
 	if err != nil {
 		b.Free()
 		return nil, fmt.Errorf("restore: initial estimate: %w", err)
 	}
 	return b, nil
+}
+
+// linearEstimate makes the Wiener estimate, with light above white where the photograph is clipped.
+func (d *Problem) linearEstimate(ctx context.Context, b backend.Buffer) error {
+	if d.light != nil {
+		if err := d.light.photographed(); err != nil {
+			return err
+		}
+	}
+	if err := d.wiener(ctx, b, d.y); err != nil {
+		return err
+	}
+	if d.clips() {
+		if err := d.brighten(ctx, b); err != nil {
+			return err
+		}
+	}
+	if d.light != nil {
+		return d.light.encode(b)
+	}
+	return nil
 }
 
 // wiener makes the Wiener estimate of a photograph y one channel at a time, which bounds its memory

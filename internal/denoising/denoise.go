@@ -49,20 +49,20 @@ func (j Job) Denoise(ctx context.Context, p *imageplanes.Planes, report *outcome
 		report.Method = j.Choice.Method
 	}
 	// A dark image is denoised in the range that the networks have learned.
-	pix, factor := Brightened(p, j.Overwrite)
-	if factor == 1 {
+	pix, gain := imageplanes.NormaliseExposure(p, j.Overwrite)
+	if gain == 1 {
 		out, err := j.denoiseBright(ctx, p, report)
 		if err == nil && j.Shadows && j.Choice.Prior == nil && report.Noise.Estimate != nil {
-			mendShadows(p, out, &report.Noise)
+			mendShadows(p, out, j.Choice.Method, &report.Noise)
 		}
 		return out, err
 	}
-	report.Noise.Scale(float64(factor))
+	report.Noise.Scale(float64(gain))
 	out, err := j.denoiseBright(ctx, p.WithPix(pix), report)
 	for i := range out {
-		out[i] /= factor
+		out[i] /= gain
 	}
-	report.Noise.Scale(1 / float64(factor))
+	report.Noise.Scale(1 / float64(gain))
 	return out, err
 }
 

@@ -41,7 +41,7 @@ func (m Meter) mapOf(ctx context.Context, p *imageplanes.Planes) (outcome.Estima
 	if err != nil {
 		return outcome.Estimate{}, err
 	}
-	pix, factor := Brightened(p, false)
+	pix, gain := imageplanes.NormaliseExposure(p, false)
 	said, err := n.Find(ctx, pix, hiddenSquares(p), p.Channels, p.Height, p.Width)
 	if err != nil {
 		return outcome.Estimate{}, fmt.Errorf("restore: noise level: %w", err)
@@ -49,7 +49,7 @@ func (m Meter) mapOf(ctx context.Context, p *imageplanes.Planes) (outcome.Estima
 	e := outcome.Estimate{Kind: [...]outcome.NoiseKind{levelsOfWhite: outcome.WhiteNoise, levelsOfCoarse: outcome.CoarseNoise}[said.Chosen], Reliable: true}
 	for k, levels := range said.Levels {
 		for i, v := range levels {
-			if levels[i] /= factor; v < noise.MinLevel { // in the range that the network saw
+			if levels[i] /= gain; v < noise.MinLevel { // in the range that the network saw
 				levels[i] = 0
 			}
 		}

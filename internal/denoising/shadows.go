@@ -31,10 +31,15 @@ type shadowCurve struct {
 	tones, shifts []float64 // tones rise, from 0 on; shifts are linear in between, and the last one holds above
 }
 
-// mendShadows brightens in out, the denoised p, the shadows that noise has darkened, and reports the curves.
-func mendShadows(p *imageplanes.Planes, out []float32, report *outcome.Noise) {
+// mendShadows brightens in out, the denoised p, the shadows that noise has darkened, and reports the curves. The level map
+// that the method was given tells which squares have noise.
+func mendShadows(p *imageplanes.Planes, out []float32, method string, report *outcome.Noise) {
 	raised, slope := 0.0, 1.0
-	for _, curve := range mended(p.Pix, out, p.Channels) {
+	var noiseless func(i int) bool
+	if m := levelsFor(report.Estimate, method); m.Check(p.Height, p.Width) == nil {
+		noiseless = func(i int) bool { return m.Sigma[i/p.Width/m.Side*m.Columns+i%p.Width/m.Side] == 0 }
+	}
+	for _, curve := range mended(p.Pix, out, p.Channels, noiseless) {
 		raised, slope = max(raised, curve.Raised()), max(slope, curve.Slope())
 	}
 	if raised > 0 {
@@ -44,12 +49,13 @@ func mendShadows(p *imageplanes.Planes, out []float32, report *outcome.Noise) {
 
 // mended mends what a denoiser has made of a photograph, both given as planes with samples of 0 to 1 and of the same
 // length, and returns the curve of each channel.
-func mended(noisy, denoised []float32, channels int) []shadowCurve {
+// Samples that are noiseless, of which a nil function tells none, say nothing of the shadows of others.
+func mended(noisy, denoised []float32, channels int, noiseless func(i int) bool) []shadowCurve {
 	curves := make([]shadowCurve, channels)
 	n := len(noisy) / channels
 	parallel.Concurrently(channels, func(c int) {
 		plane := denoised[c*n:][:n]
-		curves[c] = measureShadows(noisy[c*n:][:n], plane)
+		curves[c] = measureShadows(noisy[c*n:][:n], plane, noiseless)
 		curves[c].apply(plane)
 	})
 	return curves
@@ -59,10 +65,13 @@ func mended(noisy, denoised []float32, channels int) []shadowCurve {
 // powers.
 type moments struct{ n, level, first, second, third float64 }
 
-func measureShadows(noisy, denoised []float32) shadowCurve {
+func measureShadows(noisy, denoised []float32, noiseless func(i int) bool) shadowCurve {
 	const tones = noise.ShadowTones
 	var sums [tones]moments
 	for i, level := range denoised {
+		if noiseless != nil && noiseless(i) {
+			continue
+		}
 		d := float64(noisy[i] - level)
 		s := &sums[int(min(max(tones*level, 0), tones-1))]
 		s.n++

@@ -9,7 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/imageplanes"
 	"github.com/averaged/imaging/internal/noise"
+	"github.com/averaged/imaging/internal/outcome"
 )
 
 // ramp returns tones from low to high, without noise.
@@ -67,7 +70,7 @@ func TestMend(t *testing.T) {
 		noisy := taken(truth, c.sigma, c.exponent, 7)
 		denoised := averages(noisy, 2048)
 		before := squaredError(denoised, truth)
-		curve := mended(noisy, denoised, 1)[0]
+		curve := mended(noisy, denoised, 1, nil)[0]
 		require.Less(t, squaredError(denoised, truth), c.left*before, "%+v", c)
 		require.Positive(t, curve.Raised())
 		require.Greater(t, curve.Slope(), 1.0)
@@ -91,17 +94,31 @@ func TestUntouched(t *testing.T) {
 			}
 			denoised := averages(noisy, 1024)
 			want := slices.Clone(denoised)
-			curve := mended(noisy, denoised, 1)[0]
+			curve := mended(noisy, denoised, 1, nil)[0]
 			require.Equal(t, want, denoised, "sigma %v, limited %v", sigma, limited)
 			require.Zero(t, curve.Raised())
 			require.Equal(t, 1.0, curve.Slope())
 		}
 	}
 	for _, same := range [][]float32{truth, make([]float32, n), {}} {
-		require.Equal(t, shadowCurve{}, mended(same, slices.Clone(same), 1)[0])
+		require.Equal(t, shadowCurve{}, mended(same, slices.Clone(same), 1, nil)[0])
 	}
 	few := ramp(150, 0.2, 0.21)
-	require.Equal(t, shadowCurve{}, mended(taken(few, 0.05, noise.ToneGamma, 1), few, 1)[0])
+	require.Equal(t, shadowCurve{}, mended(taken(few, 0.05, noise.ToneGamma, 1), few, 1, nil)[0])
+}
+
+// TestNoiselessSquares: what is taken away where the level is 0, as in a frame, says nothing of shadows.
+func TestNoiselessSquares(t *testing.T) {
+	const side = 256
+	noisy := taken(ramp(side*side, 0.25, 0.9), 0.08, 2.2, 7)
+	p := &imageplanes.Planes{Width: side, Height: side, Channels: 1, Pix: noisy}
+	for _, level := range []float64{0, 0.1} {
+		m := denoise.ConstantLevels(side, side, level)
+		report := &outcome.Noise{Estimate: &outcome.Estimate{Levels: m}}
+		report.Estimate.ByDenoiser[levelsOfWhite] = m
+		mendShadows(p, averages(noisy, 2048), "guided", report)
+		require.Equal(t, level > 0, report.ShadowsRaised > 0)
+	}
 }
 
 // TestChannels: each channel has a curve of its own.
@@ -114,7 +131,7 @@ func TestChannels(t *testing.T) {
 	for i, v := range truth {
 		white[i] = v + float32(0.05*r.NormFloat64())
 	}
-	curves := mended(slices.Concat(white, dark), slices.Concat(averages(white, 1024), averages(dark, 1024)), 2)
+	curves := mended(slices.Concat(white, dark), slices.Concat(averages(white, 1024), averages(dark, 1024)), 2, nil)
 	require.Zero(t, curves[0].Raised())
 	require.Greater(t, curves[1].Raised(), 0.01)
 }
@@ -132,7 +149,7 @@ func TestCurve(t *testing.T) {
 			denoised[i] = float32(low + width*r.Float64())
 			noisy[i] = denoised[i] + float32(spread*(r.NormFloat64()-skew*r.ExpFloat64()))
 		}
-		curve := measureShadows(noisy, denoised)
+		curve := measureShadows(noisy, denoised, nil)
 		x := make([]float32, 400)
 		for i := range x {
 			x[i] = float32(i)/200 - 0.5
@@ -188,6 +205,6 @@ func BenchmarkMend(b *testing.B) {
 	denoised := averages(noisy, 1024)
 	b.SetBytes(int64(4 * len(truth)))
 	for b.Loop() {
-		mended(noisy, denoised, 3)
+		mended(noisy, denoised, 3, nil)
 	}
 }

@@ -19,7 +19,6 @@ const (
 // of Kᵀ.
 type blur[B comparable] struct {
 	kernels *Kernels[B]
-	spec    backend.BlurSpec
 	taps    Memory[B] // three numbers each
 	count   int
 	forward int // how the source is continued
@@ -33,7 +32,7 @@ func (k *Kernels[B]) MakesBlur(spec backend.BlurSpec) bool {
 
 // NewBlur implements devicekit.Blurs. A GPU computes many products in the time of a transfer to the host.
 func (k *Kernels[B]) NewBlur(spec backend.BlurSpec) (devicekit.Blur[Memory[B]], error) {
-	b := &blur[B]{kernels: k, spec: spec, forward: continueZero, adjoint: continueZero}
+	b := &blur[B]{kernels: k, forward: continueZero, adjoint: continueZero}
 	switch spec.Boundary {
 	case backend.Circular:
 		b.forward, b.adjoint = continueCircular, continueCircular

@@ -10,14 +10,14 @@ import (
 // tv are the arrays of a step of total variation that is made of other operations.
 type tv struct {
 	*arrays
-	u, p, y     backend.Buffer
+	p, y        backend.Buffer
 	down, right backend.Buffer // two planes of the dual variable, moved down and to the right by a pixel
 	r           backend.Buffer // y − ∇ᵀp in one channel
 }
 
 // newTV returns arrays that the caller frees, whatever happens.
-func newTV(dev backend.Device, u, p, y backend.Buffer) (t *tv, err error) {
-	t = &tv{arrays: newArrays(dev), u: u, p: p, y: y}
+func newTV(dev backend.Device, p, y backend.Buffer) (t *tv, err error) {
+	t = &tv{arrays: newArrays(dev), p: p, y: y}
 	for _, b := range []*backend.Buffer{&t.down, &t.right, &t.r} {
 		if *b, err = t.plane(); err != nil {
 			break
@@ -73,7 +73,7 @@ func (t *tv) remainder(c int) error {
 
 // TVPrimal is backend.TotalVariation's made of other operations of dev.
 func TVPrimal(dev backend.Device, u, p, y backend.Buffer, step float32) error {
-	t, err := newTV(dev, u, p, y)
+	t, err := newTV(dev, p, y)
 	defer t.freeAll()
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func TVPrimal(dev backend.Device, u, p, y backend.Buffer, step float32) error {
 
 // TVIterate is backend.TotalVariation's made of other operations of dev.
 func TVIterate(dev backend.Device, u, p, y backend.Buffer, problem backend.TVProblem, step backend.TVStep) error {
-	t, err := newTV(dev, u, p, y)
+	t, err := newTV(dev, p, y)
 	defer t.freeAll()
 	if err != nil {
 		return err

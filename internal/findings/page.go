@@ -15,8 +15,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/averaged/imaging/internal/atomicfile"
 	"github.com/averaged/imaging/internal/htmlreport"
-	"github.com/averaged/imaging/internal/imagefile/atomicfile"
 )
 
 // Page is the report of an experiment or of a comparison. What is empty is left out.

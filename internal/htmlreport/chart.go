@@ -168,11 +168,12 @@ func (a *axis) close(room bool) {
 // step is the distance of the lines of a linear grid.
 func (a *axis) step() float64 { return NiceStep((a.high - a.low) / maxTicks) }
 
-// NiceStep returns the smallest of 1, 2 and 5 times a power of ten that is not below v.
+// NiceStep returns the smallest of 1, 2 and 5 times a power of ten that is not below v, but for
+// rounding.
 func NiceStep(v float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(v)))
 	for _, m := range []float64{1, 2, 5} {
-		if m*power >= v {
+		if m*power >= v*(1-1e-9) {
 			return m * power
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"io"
 	"io/fs"
 
-	"github.com/averaged/imaging/internal/imagefile/atomicfile"
+	"github.com/averaged/imaging/internal/atomicfile"
 	"github.com/averaged/imaging/internal/imagefile/bmp"
 	"github.com/averaged/imaging/internal/imagefile/jpeg"
 	"github.com/averaged/imaging/internal/imagefile/png"

@@ -20,18 +20,12 @@ func defaultMethod(embedded []string) string {
 	return first(embedded, weights.Guided, weights.General, weights.Strict)
 }
 
-// DefaultPrior is DefaultMethod for Deblur and Check: the first of "original", "guided", "deblur", "general", "strict"
+// DefaultPrior is DefaultMethod for all other tasks: the first of "original", "guided", "deblur", "general", "strict"
 // and "tv".
 func DefaultPrior() string { return defaultPrior(weights.Embedded()) }
 
 func defaultPrior(embedded []string) string {
 	return first(embedded, weights.Original, weights.Guided, weights.Deblur, weights.General, weights.Strict)
-}
-
-// DefaultInversePrior is DefaultMethod for Inpaint, Upscale and Solve: the first of "original", "guided", "general",
-// "strict" and "tv".
-func DefaultInversePrior() string {
-	return first(weights.Embedded(), weights.Original, weights.Guided, weights.General, weights.Strict)
 }
 
 // first returns the first of the names that is embedded, or total variation.

@@ -37,8 +37,6 @@ const (
 	Agreeing      = 1.4   // ratio of the network's level and the measured one within which noise is white
 	EqualColours  = 1.06  // ratio of the noise of two colours below which it is equal, which a camera's seldom is
 	AgreeingEqual = 2.0   // Agreeing of such noise
-	DarkShare     = 0.999 // of the samples that are dark in a dark image
-	DarkLevel     = 0.5   // brightness below which samples are dark
 
 	// Images to enlarge: fitted to photographs that were scaled down by 2, with noise of cameras and white noise.
 

@@ -314,3 +314,21 @@ func TestSameBitsForAnyThreads(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, want, got)
 }
+
+// A frame of one colour in the middle of the range, which is no clipping, says nothing of the noise inside it.
+func TestWhiteNoiseInFrame(t *testing.T) {
+	const height, width, border, sigma = 160, 240, 40, 0.1
+	for _, channels := range []int{1, 3} {
+		pix := toBytes(addNoise(render(scenes["edges"], channels, height, width), sigma, 1))
+		for i := range pix {
+			y, x := i/width%height, i%width
+			if min(y, height-1-y, x, width-1-x) < border {
+				pix[i] = 100. / 255
+			}
+		}
+		e, err := MeasureWhite(pix, channels, height, width)
+		require.NoError(t, err)
+		require.InEpsilon(t, sigma, e.Sigma, 0.05, "%d channels", channels)
+		require.True(t, e.Reliable, e.Note)
+	}
+}

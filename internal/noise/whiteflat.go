@@ -17,8 +17,8 @@ type selection struct {
 }
 
 // flattest chooses the patches with the least energy at low frequencies, given the noise level known so far; with a
-// negative sigma none is known, and patches with any value at a clipping limit are left out. Constant patches always
-// are: they carry no noise, and say nothing about its level elsewhere. Where noise drowns the texture hardly any patch
+// negative sigma none is known, and patches with any value at a clipping limit are left out. Patches with a side of
+// one value always are: they are drawn in part, and say nothing about the level of noise elsewhere. Where noise drowns the texture hardly any patch
 // is left out: clipped noise has coefficients that are uncorrelated but not independent, so that a choice would be a
 // bias.
 func (s *samples) flattest(sigma float64) selection {
@@ -35,7 +35,7 @@ func (s *samples) flattest(sigma float64) selection {
 	candidates := make([]candidate, 0, s.count)
 	weights := make([]float32, s.count*s.channels)
 	for i := range s.count {
-		texture, ok := 0.0, !s.constant(i)
+		texture, ok := 0.0, !s.drawn(i)
 		for c := range s.channels {
 			p, w := s.at(i, c), 1.0
 			switch {

@@ -25,6 +25,7 @@ type patch struct {
 	noise    [noiseTerms]float32 // coefficients u+v ≥ noiseBand
 	limits   int8                // how many values lie at the channel's minimum or maximum
 	constant bool                // all values are equal
+	drawn    bool                // those of a side are, as where a patch reaches into a frame
 }
 
 // samples holds patches on a regular grid over the image: patch i of channel c is at [i*channels+c].
@@ -41,6 +42,16 @@ func (s *samples) at(i, c int) *patch { return &s.patches[i*s.channels+c] }
 func (s *samples) constant(i int) bool {
 	for c := range s.channels {
 		if !s.at(i, c).constant {
+			return false
+		}
+	}
+	return true
+}
+
+// drawn says whether patch i has a side of one value in every channel.
+func (s *samples) drawn(i int) bool {
+	for c := range s.channels {
+		if !s.at(i, c).drawn {
 			return false
 		}
 	}
@@ -110,6 +121,7 @@ func transform(at []float32, stride int, basis *[patchSide][patchSide]float32, r
 		}
 	}
 	p.mean = first + sum/(patchSide*patchSide)
+	p.drawn = hasEvenSide(&values)
 	if p.constant {
 		return
 	}
@@ -137,6 +149,19 @@ func transform(at []float32, stride int, basis *[patchSide][patchSide]float32, r
 			}
 		}
 	}
+}
+
+// hasEvenSide says whether the values of the first or last row or column are equal.
+func hasEvenSide(values *[patchSide][patchSide]float32) bool {
+	const last = patchSide - 1
+	top, bottom, left, right := true, true, true, true
+	for i := range values {
+		top = top && values[0][i] == values[0][0]
+		bottom = bottom && values[last][i] == values[last][0]
+		left = left && values[i][0] == values[0][0]
+		right = right && values[i][last] == values[0][last]
+	}
+	return top || bottom || left || right
 }
 
 func dot(a, b *[patchSide]float32) float32 {

@@ -19,7 +19,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/averaged/imaging/internal/imagefile/atomicfile"
+	"github.com/averaged/imaging/internal/atomicfile"
 	"github.com/averaged/imaging/restore"
 )
 

@@ -18,3 +18,21 @@ func Encoded(x float64) float64 {
 	}
 	return 1.055*math.Pow(x, 1/2.4) - 0.055
 }
+
+// LinearWithSlope is Linear, and its derivative.
+func LinearWithSlope(v float64) (light, slope float64) {
+	light = Linear(v)
+	if v <= 0.04045 {
+		return light, 1 / 12.92
+	}
+	return light, 2.4 * light / (v + 0.055)
+}
+
+// EncodedWithSlope is Encoded, and its derivative.
+func EncodedWithSlope(x float64) (v, slope float64) {
+	v = Encoded(x)
+	if x <= 0.0031308 {
+		return v, 12.92
+	}
+	return v, (v + 0.055) / (2.4 * x)
+}

@@ -11,14 +11,14 @@ import (
 // holds the continued image. What wraps around lands where the kernel has not yet
 // reached its full support, and is not looked at.
 type spectrum struct {
-	spec       backend.BlurSpec
-	rows, cols int // of the continued image
-	h, w       int // of the grid
-	values     []complex128
+	spec   backend.BlurSpec
+	cols   int // of the continued image
+	h, w   int // of the grid
+	values []complex128
 }
 
 func newSpectrum(spec backend.BlurSpec, rows, cols int) *spectrum {
-	s := &spectrum{spec: spec, rows: rows, cols: cols, h: powerOfTwo(rows), w: powerOfTwo(cols)}
+	s := &spectrum{spec: spec, cols: cols, h: powerOfTwo(rows), w: powerOfTwo(cols)}
 	s.values = make([]complex128, s.h*s.w)
 	for i, v := range spec.Kernel {
 		s.values[i/spec.KW*s.w+i%spec.KW] = complex(float64(v), 0)

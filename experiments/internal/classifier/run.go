@@ -13,8 +13,8 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/experiments/internal/cifar"
+	"github.com/averaged/imaging/internal/atomicfile"
 	"github.com/averaged/imaging/internal/devicequeue"
-	"github.com/averaged/imaging/internal/imagefile/atomicfile"
 	"github.com/averaged/imaging/train"
 	"github.com/averaged/imaging/weights"
 )

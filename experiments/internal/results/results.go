@@ -11,7 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/averaged/imaging/internal/imagefile/atomicfile"
+	"github.com/averaged/imaging/internal/atomicfile"
 )
 
 // Results are lists of numbers by name, in a file.

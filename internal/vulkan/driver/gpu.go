@@ -42,11 +42,8 @@ type GPU struct {
 	Float64, Float16, CooperativeMatrix bool
 	SharedMemory                        int // bytes of a workgroup
 	Invocations                         int // of a workgroup
-	Subgroup                            int // invocations that run together; 0 if not known
-	// MaxBinding is the largest number of bytes that a shader can reach through one binding, and
-	// MaxAllocation how many allocations there may be.
-	MaxBinding     int64
-	MaxAllocations int
+	// MaxBinding is the largest number of bytes that a shader can reach through one binding.
+	MaxBinding int64
 	// OffsetAlignment is what offsets of bindings are multiples of.
 	OffsetAlignment int64
 	// Bindings and PushBytes are how many storage buffers, and bytes of constants, a shader may have.

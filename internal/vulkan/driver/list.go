@@ -180,13 +180,12 @@ func describe(handle uintptr) (*physical, error) {
 	p.memoryBudget = extensions[extensionMemoryBudget]
 
 	about := onHeap(physicalDeviceDriver{head: head{sType: typePhysicalDeviceDriver}})
-	subgroup := onHeap(physicalDeviceSubgroup{head: head{sType: typePhysicalDeviceSubgroup, next: unsafe.Pointer(about)}})
 	halves := onHeap(float16Int8Features{head: head{sType: typeFloat16Int8Features}})
 	features := onHeap(physicalDeviceFeatures2{head: head{sType: typePhysicalDeviceFeatures2, next: unsafe.Pointer(halves)}})
+	properties.next = unsafe.Pointer(about)
 	if properties.apiVersion < version12 {
-		subgroup.next, features.next = nil, nil
+		properties.next, features.next = nil, nil
 	}
-	properties.next = unsafe.Pointer(subgroup)
 	call(getProperties, handle, address(properties))
 	call(getFeatures, handle, address(features))
 	runtime.KeepAlive(about)
@@ -201,10 +200,9 @@ func describe(handle uintptr) (*physical, error) {
 		CooperativeMatrix: extensions[extensionCooperativeMatrix],
 		SharedMemory:      int(limits.maxComputeSharedMemorySize),
 		Invocations:       int(min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize[0])),
-		Subgroup:          int(subgroup.size),
-		MaxBinding:        int64(limits.maxStorageBufferRange), MaxAllocations: int(limits.maxMemoryAllocationCount),
-		OffsetAlignment: int64(limits.minStorageBufferOffsetAlignment),
-		Bindings:        int(limits.maxPerStageDescriptorStorageBuffers), PushBytes: int(limits.maxPushConstantsSize),
+		MaxBinding:        int64(limits.maxStorageBufferRange),
+		OffsetAlignment:   int64(limits.minStorageBufferOffsetAlignment),
+		Bindings:          int(limits.maxPerStageDescriptorStorageBuffers), PushBytes: int(limits.maxPushConstantsSize),
 	}
 	p.measureMemory()
 	return p, nil

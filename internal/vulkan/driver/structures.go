@@ -33,7 +33,6 @@ const (
 	typePhysicalDeviceProperties2  = 1000059001
 	typePhysicalDeviceMemory2      = 1000059006
 	typeFloat16Int8Features        = 1000082000
-	typePhysicalDeviceSubgroup     = 1000094000
 	typePhysicalDeviceDriver       = 1000196000
 	typePhysicalDeviceMemoryBudget = 1000237000
 )
@@ -160,11 +159,6 @@ type physicalDeviceDriver struct {
 	id          uint32
 	name, info  [256]byte
 	conformance [4]byte
-}
-
-type physicalDeviceSubgroup struct {
-	head
-	size, stages, operations, quads uint32
 }
 
 type physicalDeviceFeatures2 struct {

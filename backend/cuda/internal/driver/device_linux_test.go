@@ -276,7 +276,7 @@ func TestKernelsComputeWhatTheySay(t *testing.T) {
 	}
 
 	to := b.alloc(16)
-	b.launch("arguments", 1, 32, 0, Ptr(to), Int(-3), Uint(4e9), Long(-5e9), Float(0.25), Double(math.Pi))
+	b.launch("arguments", 1, 32, 0, Ptr(to), Int(-3), Arg(4e9), Long(-5e9), Float(0.25), Arg(math.Float64bits(math.Pi)))
 	raw := b.down(to, 10)
 	for i, want := range []float64{-3, 4e9, -5e9, 0.25, math.Pi} {
 		bits := uint64(math.Float32bits(raw[2*i])) | uint64(math.Float32bits(raw[2*i+1]))<<32

@@ -130,17 +130,11 @@ func Ptr(p Pointer) Arg { return Arg(p) }
 // Int is an argument that the kernel declares as int.
 func Int(v int32) Arg { return Arg(uint32(v)) }
 
-// Uint is an argument that the kernel declares as unsigned.
-func Uint(v uint32) Arg { return Arg(v) }
-
 // Long is an argument that the kernel declares as long long.
 func Long(v int64) Arg { return Arg(v) }
 
 // Float is an argument that the kernel declares as float.
 func Float(v float32) Arg { return Arg(math.Float32bits(v)) }
-
-// Double is an argument that the kernel declares as double.
-func Double(v float64) Arg { return Arg(math.Float64bits(v)) }
 
 // HostMemory is pinned memory of the host, which the GPU reads and writes while the
 // program goes on. The garbage collector neither moves nor frees it.

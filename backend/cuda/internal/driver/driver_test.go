@@ -80,7 +80,5 @@ func TestArgumentsAreSlotsOfEightBytes(t *testing.T) {
 	require.Equal(t, Arg(0xffffffff), Int(-1))
 	require.Equal(t, Arg(math.MaxUint64), Long(-1))
 	require.Equal(t, Arg(0x3f800000), Float(1))
-	require.Equal(t, Arg(0x3ff0000000000000), Double(1))
 	require.Equal(t, Arg(7), Ptr(7))
-	require.Equal(t, Arg(math.MaxUint32), Uint(math.MaxUint32))
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/averaged/imaging/backend/vulkan"
 	"github.com/averaged/imaging/cmd/restore/internal/build"
 	"github.com/averaged/imaging/cmd/restore/internal/message"
-	"github.com/averaged/imaging/internal/imagefile/atomicfile"
+	"github.com/averaged/imaging/internal/atomicfile"
 )
 
 // bestVulkan returns the device that --backend auto takes by Vulkan, or nil: the first one that is

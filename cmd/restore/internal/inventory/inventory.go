@@ -206,7 +206,7 @@ func (all *Inventory) place(m method) string {
 	case m.Name == all.DefaultMethod:
 		return "; the default of denoise"
 	case m.Name == all.DefaultPrior:
-		return "; the default of deblur and check"
+		return "; the default of deblur, inpaint, upscale and check"
 	}
 	return ""
 }

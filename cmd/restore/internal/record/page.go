@@ -75,7 +75,11 @@ func (o *Outcome) Facts() []htmlreport.Fact {
 	}
 	if o.Boundary != "" {
 		say("Beyond the frame", "%s", o.Boundary)
-		say("Blur", "of samples as they are stored, not of linear light")
+		if o.LinearLight {
+			say("Blur", "of light, before sRGB's curve")
+		} else {
+			say("Blur", "of samples as they are stored, not of light")
+		}
 	}
 	if o.Mask != "" {
 		say("Mask", "%s", message.FileName(o.Mask))

@@ -108,6 +108,7 @@ type Outcome struct {
 	// iteration for it.
 	KernelEstimate *Kernel `json:"kernel_estimate,omitempty"`
 	Boundary       string  `json:"boundary,omitempty"`
+	LinearLight    bool    `json:"linear_light,omitempty"`
 	Seed           *uint64 `json:"seed,omitempty"`
 	Camera         *Camera `json:"camera,omitempty"`
 	JPEG           []JPEG  `json:"jpeg,omitempty"` // without a camera, which has it in its own object

@@ -1,0 +1,193 @@
+package deblurring
+
+import (
+	"context"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/imageplanes"
+	"github.com/averaged/imaging/internal/parallel"
+	"github.com/averaged/imaging/internal/srgb"
+	"github.com/averaged/imaging/operator"
+)
+
+// light is what Deblur does where light was blurred, before the curve g of sRGB made samples of it: the photograph is
+// y = g(K·g⁻¹(x)) + noise, while x is an image of samples, for which networks are made. The model is linearised at the image x₀ that a
+// run begins with: y′ = Jx + noise, where y′ = y − g(K·g⁻¹(x₀)) + J·x₀, and J = L·K·R with the diagonals L = g′(K·g⁻¹(x₀)) and
+// R = (g⁻¹)′(x₀). Both stay until the run ends: what is proven of a run with K is proven with J. Each annealed step is
+// linearised anew (Gauss and Newton's method).
+type light struct {
+	dev            backend.Device
+	k              blurring
+	planar         *imageplanes.Planes // the photograph
+	left, right, y backend.Buffer      // of y′; before the first linearisation the photograph's light
+	j              *operator.Scaled
+	pool           *parallel.Pool
+}
+
+// newLight has the photograph's light in y.
+func newLight(dev backend.Device, k blurring, planar *imageplanes.Planes) (_ *light, err error) {
+	l := &light{dev: dev, k: k, planar: planar, pool: parallel.New(dev.Description().Threads)}
+	defer func() {
+		if err != nil {
+			l.free()
+		}
+	}()
+	h, w := k.Domain()
+	if l.right, err = dev.Alloc(backend.Image(planar.Channels, h, w)); err != nil {
+		return nil, err
+	}
+	if l.left, err = dev.Alloc(planar.Shape()); err != nil {
+		return nil, err
+	}
+	if l.y, err = dev.Alloc(planar.Shape()); err != nil {
+		return nil, err
+	}
+	if l.j, err = operator.Scale(dev, k, l.left, l.right); err != nil {
+		return nil, err
+	}
+	return l, l.photographed()
+}
+
+// photographed sets y to the photograph's light.
+func (l *light) photographed() error {
+	host := make([]float32, l.planar.Height*l.planar.Width)
+	for c := range l.planar.Channels {
+		photograph := l.planar.Plane(c)
+		l.each(len(host), func(i int) { host[i] = float32(srgb.Linear(float64(photograph[i]))) })
+		if err := l.upload(l.y, c, host); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// encode replaces light by samples.
+func (l *light) encode(x backend.Buffer) error {
+	host := make([]float32, x.Shape().Plane())
+	for c := range x.Shape().C {
+		if err := l.download(host, x, c); err != nil {
+			return err
+		}
+		l.each(len(host), func(i int) { host[i] = float32(srgb.Encoded(float64(max(host[i], 0)))) })
+		if err := l.upload(x, c, host); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// of sets dst to the light of channel c of the image x, whose samples are kept within the box, and returns x so, and the
+// slopes there.
+func (l *light) of(dst, x backend.Buffer, c int, peak float64) (at, slopes []float32, err error) {
+	at, slopes = make([]float32, x.Shape().Plane()), make([]float32, x.Shape().Plane())
+	if err := l.download(at, x, c); err != nil {
+		return nil, nil, err
+	}
+	bright := make([]float32, len(at))
+	l.each(len(at), func(i int) {
+		at[i] = min(max(at[i], 0), float32(peak))
+		light, slope := srgb.LinearWithSlope(float64(at[i]))
+		bright[i], slopes[i] = float32(light), float32(slope)
+	})
+	return at, slopes, l.dev.Upload(dst, bright)
+}
+
+// linearise sets J and y′ at x, whose samples are kept within the box.
+func (l *light) linearise(ctx context.Context, x backend.Buffer, peak float64) error {
+	s := x.Shape()
+	unknown, err := l.dev.Alloc(backend.Image(1, s.H, s.W))
+	if err != nil {
+		return err
+	}
+	defer unknown.Free()
+	seen, err := l.dev.Alloc(backend.Image(1, l.planar.Height, l.planar.Width))
+	if err != nil {
+		return err
+	}
+	defer seen.Free()
+	blurred, slopes := make([]float32, seen.Shape().Len()), make([]float32, seen.Shape().Len())
+	for c := range s.C {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		at, right, err := l.of(unknown, x, c, peak)
+		if err != nil {
+			return err
+		}
+		if err := l.upload(l.right, c, right); err != nil {
+			return err
+		}
+		if err := l.k.Apply(seen, unknown); err != nil {
+			return err
+		}
+		if err := l.dev.Download(blurred, seen); err != nil {
+			return err
+		}
+		photograph := l.planar.Plane(c)
+		l.each(len(blurred), func(i int) {
+			sample, slope := srgb.EncodedWithSlope(float64(max(blurred[i], 0)))
+			blurred[i], slopes[i] = photograph[i]-float32(sample), float32(slope)
+		})
+		if err := l.upload(l.left, c, slopes); err != nil {
+			return err
+		}
+		if err := l.dev.Upload(unknown, at); err != nil {
+			return err
+		}
+		j, err := l.j.Channel(c)
+		if err != nil {
+			return err
+		}
+		if err := j.Apply(seen, unknown); err != nil {
+			return err
+		}
+		if err := l.dev.Download(slopes, seen); err != nil {
+			return err
+		}
+		l.each(len(blurred), func(i int) { blurred[i] += slopes[i] })
+		if err := l.upload(l.y, c, blurred); err != nil {
+			return err
+		}
+	}
+	l.j.Changed()
+	return nil
+}
+
+// each calls f with 0 to n−1, on all threads.
+func (l *light) each(n int, f func(i int)) {
+	l.pool.Range(n, 1<<14, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			f(i)
+		}
+	})
+}
+
+func (l *light) download(to []float32, b backend.Buffer, c int) error {
+	view, err := l.dev.Channels(b, c, 1)
+	if err != nil {
+		return err
+	}
+	defer view.Free()
+	return l.dev.Download(to, view)
+}
+
+func (l *light) upload(b backend.Buffer, c int, from []float32) error {
+	view, err := l.dev.Channels(b, c, 1)
+	if err != nil {
+		return err
+	}
+	defer view.Free()
+	return l.dev.Upload(view, from)
+}
+
+func (l *light) free() {
+	l.pool.Close()
+	if l.j != nil {
+		l.j.Free()
+	}
+	for _, b := range []backend.Buffer{l.left, l.right, l.y} {
+		if b != nil {
+			b.Free()
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package restore_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/srgb"
+	"github.com/averaged/imaging/restore"
+	"github.com/stretchr/testify/require"
+)
+
+// curved puts each sample through a curve.
+func curved(p *restore.Planar, curve func(float64) float64) *restore.Planar {
+	q := restore.NewPlanar(p.Channels, p.Height, p.Width)
+	for i, v := range p.Pix {
+		q.Pix[i] = float32(curve(float64(v)))
+	}
+	return q
+}
+
+// clippedToBytes is what a file of 8 bits holds.
+func clippedToBytes(p *restore.Planar) *restore.Planar {
+	return curved(p, func(v float64) float64 { return math.Round(min(max(v, 0), 1)*255) / 255 })
+}
+
+// Where light was blurred, a run that knows it is far better than one for samples, and with the same proof. Where samples were
+// blurred it is the other way round.
+func TestLinearLight(t *testing.T) {
+	leaveGains(t)
+	kernel, err := deblur.Shake(9, 2)
+	require.NoError(t, err)
+	truth := picture(3, 71, 90)
+	run := func(p *restore.Planar, options ...restore.Option) (float64, *restore.Report) {
+		out, report, err := restore.Deblur(t.Context(), p, kernel, append(options, restore.Boundary(deblur.Circular))...)
+		require.NoError(t, err)
+		return psnr(t, out.(*restore.Planar), truth), report
+	}
+	light := clippedToBytes(noisy(curved(blurred(t, curved(truth, srgb.Linear), kernel, deblur.Circular), srgb.Encoded), 1.5/255, 7))
+	stored, _ := run(light)
+	linear, report := run(light, restore.LinearLight())
+	require.Greater(t, linear, stored+2)
+	require.True(t, report.Iteration.Converged)
+	require.True(t, report.Iteration.Run.Certificate.Converges() && report.Iteration.Run.Certificate.FixedPointExists())
+	require.Less(t, report.Iteration.Left[0], 2*report.Noise.Sigma)
+	norm := report.Iteration.Run.Certificate.Norm
+	require.False(t, math.IsInf(norm, 1))
+	require.Greater(t, norm, 1.0)
+
+	samples := clippedToBytes(noisy(blurred(t, truth, kernel, deblur.Circular), 1.5/255, 7))
+	stored, _ = run(samples)
+	linear, _ = run(samples, restore.LinearLight())
+	require.Greater(t, stored, linear+1)
+
+	// Clipped lamps are no data here either.
+	lit := restore.NewPlanar(3, truth.Height, truth.Width)
+	copy(lit.Pix, truth.Pix)
+	for c := range 3 {
+		for i := range 9 {
+			lit.Plane(c)[(30+i/3)*lit.Width+40+i%3] = 2
+		}
+	}
+	lamp := clippedToBytes(noisy(curved(blurred(t, curved(lit, srgb.Linear), kernel, deblur.Circular), srgb.Encoded), 1.5/255, 7))
+	out, report, err := restore.Deblur(t.Context(), lamp, kernel, restore.LinearLight(), restore.Boundary(deblur.Circular))
+	require.NoError(t, err)
+	require.Positive(t, report.Noise.Clipped)
+	require.True(t, report.Iteration.Run.Certificate.Converges() && report.Iteration.Run.Certificate.FixedPointExists())
+	require.Greater(t, slices.Max(out.(*restore.Planar).Pix), float32(1.3))
+	require.Less(t, report.Iteration.Left[0], 2*report.Noise.Sigma)
+}
+
+// Nothing changes where the curve does not matter: a photograph of an odd side, one channel, and without blur.
+func TestLinearLightWithoutBlur(t *testing.T) {
+	leaveRuns(t)
+	one, err := deblur.NewKernel([]float32{1}, 1, 1)
+	require.NoError(t, err)
+	p := noisy(picture(1, 41, 53), 5./255, 3)
+	without, _, err := restore.Deblur(t.Context(), p, one, restore.Sigma(5./255))
+	require.NoError(t, err)
+	with, report, err := restore.Deblur(t.Context(), p, one, restore.Sigma(5./255), restore.LinearLight())
+	require.NoError(t, err)
+	require.True(t, report.Iteration.Run.Certificate.Converges() && report.Iteration.Run.Certificate.FixedPointExists())
+	require.Greater(t, psnr(t, without.(*restore.Planar), with.(*restore.Planar)), 40.0)
+}
+
+// The option needs a network with a guide, and belongs to deblurring.
+func TestLinearLightIsRefused(t *testing.T) {
+	kernel, err := deblur.Gaussian(1)
+	require.NoError(t, err)
+	var wrong *restore.OptionError
+	for _, method := range []string{"tv", "strict"} {
+		_, _, err = restore.Deblur(t.Context(), picture(1, 16, 16), kernel, restore.Method(method), restore.LinearLight())
+		require.ErrorAs(t, err, &wrong)
+		require.Equal(t, "LinearLight", wrong.Option)
+	}
+	_, _, err = restore.Denoise(t.Context(), picture(1, 16, 16), restore.LinearLight())
+	require.ErrorAs(t, err, &wrong)
+}
