@@ -62,12 +62,12 @@ var table = map[string]row{
 	"cmd/restore/internal/terminal":   {code: []string{xTerm}},
 	"restore": {code: []string{
 		"raw", "denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "pnp", "backend", "backend/cpu", "weights", "weights/open",
-		"internal/arguments", "internal/deblurring", "internal/denoising", "internal/imagefile/jpeg", "internal/imagefile/picture", "internal/imageplanes", "internal/inverse", "internal/maskimage", "internal/meter", "internal/networks", "internal/noise", "internal/outcome", "internal/rawdenoise", "internal/strength",
+		"internal/arguments", "internal/deblurring", "internal/denoising", "internal/imagefile/jpeg", "internal/imagefile/picture", "internal/imageplanes", "internal/inverse", "internal/maskimage", "internal/meter", "internal/networks", "internal/noise", "internal/outcome", "internal/rawdenoise", "internal/srgb", "internal/strength",
 	}, tests: []string{"denoise/activation", "denoise/dncnn", "tv", "internal/cameranoise", "internal/dng", "internal/imagefile", "internal/scene", "internal/quality", "internal/synthetic", "weights/research"}},
 	// The parts of restore, which opens the image before them and closes it after them.
 	"internal/deblurring": {code: []string{
 		"deblur", "deblur/estimate", "denoise", "denoise/refute", "operator", "tv", "pnp", "backend",
-		"internal/clipping", "internal/coarsenoise", "internal/denoising", "internal/fft", "internal/imageplanes", "internal/inverse", "internal/meter", "internal/networks", "internal/outcome", "internal/parallel", "internal/strength",
+		"internal/clipping", "internal/coarsenoise", "internal/denoising", "internal/fft", "internal/imageplanes", "internal/inverse", "internal/meter", "internal/networks", "internal/outcome", "internal/parallel", "internal/srgb", "internal/strength",
 	}, tests: []string{"internal/synthetic", "weights", "weights/open"}},
 	"internal/denoising": {code: []string{
 		"denoise", "tv", "pnp", "backend", "weights",
@@ -293,7 +293,7 @@ var table = map[string]row{
 	"internal/scene/render": {code: []string{"internal/scene"}},
 
 	// Races against other programs.
-	"internal/blindrace": {code: []string{"restore", "deblur", "backend", "backend/cpu", "weights/research", "internal/fft", "internal/imagefile", "internal/parallel", "internal/racing"}},
+	"internal/blindrace": {code: []string{"restore", "deblur", "backend", "backend/cpu", "weights/research", "internal/fft", "internal/imagefile", "internal/parallel", "internal/racing", "internal/srgb"}},
 	"internal/rawrace":   {code: []string{"raw", "restore", "weights", "weights/research", "internal/cameranoise", "internal/imagefile", "internal/quality", "internal/rawdenoise"}},
 	"internal/racing":    {code: []string{"weights", "backend"}},
 	"internal/gpurace":   {code: []string{"denoise", "train", "weights", "weights/open", "backend", "backend/cpu", "backend/cuda", "backend/vulkan", "internal/racing"}},
