@@ -29,6 +29,7 @@ type scaledRoom struct {
 
 // scaledNorm is the bound of the norm, 0 while it is not known.
 type scaledNorm struct {
+	of     *Scaled // of all channels
 	mu     sync.Mutex
 	bound  float64
 	reason string
@@ -57,6 +58,7 @@ func Scale(device backend.Device, inner Linear, left, right backend.Buffer) (_ *
 		return nil, fmt.Errorf("operator: scales of %v and %v for an operator from %d×%d to %d×%d: %w", l, r, dh, dw, h, w, backend.ErrShape)
 	}
 	s := &Scaled{inner: inner, device: device, left: left, right: right, room: &scaledRoom{}, norm: &scaledNorm{}}
+	s.norm.of = s
 	defer func() {
 		if err != nil {
 			s.Free()
@@ -161,7 +163,7 @@ func (s *Scaled) Changed() {
 	s.norm.bound = 0
 }
 
-// Norm returns a proven upper bound of ‖LKR‖, and the reason. It is for exact arithmetic and is computed on the first call
+// Norm returns a proven upper bound of ‖LKR‖, for an operator of one channel that of all, and the reason. It is for exact arithmetic and is computed on the first call
 // after a change. ‖LKR‖² is at most the largest row sum of LKR times its largest column sum (Schur's test), for none of its
 // numbers is below 0. These are the largest samples of the operator and of its adjoint applied to ones, enlarged by what
 // K bounds of their rounding. Where that is no better, or K bounds no rounding, it is ‖K‖ times the largest numbers of L and R. It
@@ -171,7 +173,7 @@ func (s *Scaled) Norm() (bound float64, reason string) {
 	defer s.norm.mu.Unlock()
 	if s.norm.bound == 0 {
 		var err error
-		if s.norm.bound, s.norm.reason, err = s.bound(); err != nil {
+		if s.norm.bound, s.norm.reason, err = s.norm.of.bound(); err != nil {
 			return math.Inf(1), err.Error()
 		}
 	}

@@ -124,6 +124,29 @@ func TestNormOfScaled(t *testing.T) {
 	k.Changed()
 	require.InDelta(t, 3, norm(), 1e-5)
 
+	// A channel has the bound of all.
+	two, bright := func() (l, r backend.Buffer) {
+		l, err := dev.Alloc(backend.Image(2, 12, 16))
+		require.NoError(t, err)
+		r, err = dev.Alloc(backend.Image(2, 12, 16))
+		require.NoError(t, err)
+		return l, r
+	}()
+	defer two.Free()
+	defer bright.Free()
+	require.NoError(t, dev.Fill(two, 1))
+	require.NoError(t, dev.Fill(bright, 1))
+	second, err := dev.Channels(bright, 1, 1)
+	require.NoError(t, err)
+	require.NoError(t, dev.Fill(second, 5))
+	both, err := operator.Scale(dev, blur, two, bright)
+	require.NoError(t, err)
+	defer both.Free()
+	first, err := both.Channel(0)
+	require.NoError(t, err)
+	ofFirst, _ := first.Norm()
+	require.InDelta(t, 5, ofFirst, 1e-4)
+
 	// One bright sample: no row has more than its own share of it.
 	one := make([]float32, 12*16)
 	for i := range one {

@@ -19,12 +19,12 @@ type light struct {
 	dev            backend.Device
 	k              blurring
 	planar         *imageplanes.Planes // the photograph
-	left, right, y backend.Buffer      // of y′; before the first linearisation the photograph's light
+	left, right, y backend.Buffer      // y is y′, or, for the initial estimate, the photograph's light
 	j              *operator.Scaled
 	pool           *parallel.Pool
 }
 
-// newLight has the photograph's light in y.
+// newLight returns it without a linearisation, and with nothing in y.
 func newLight(dev backend.Device, k blurring, planar *imageplanes.Planes) (_ *light, err error) {
 	l := &light{dev: dev, k: k, planar: planar, pool: parallel.New(dev.Description().Threads)}
 	defer func() {
@@ -42,10 +42,8 @@ func newLight(dev backend.Device, k blurring, planar *imageplanes.Planes) (_ *li
 	if l.y, err = dev.Alloc(planar.Shape()); err != nil {
 		return nil, err
 	}
-	if l.j, err = operator.Scale(dev, k, l.left, l.right); err != nil {
-		return nil, err
-	}
-	return l, l.photographed()
+	l.j, err = operator.Scale(dev, k, l.left, l.right)
+	return l, err
 }
 
 // photographed sets y to the photograph's light.
