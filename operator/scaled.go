@@ -163,11 +163,11 @@ func (s *Scaled) Changed() {
 	s.norm.bound = 0
 }
 
-// Norm returns a proven upper bound of ‖LKR‖, for an operator of one channel that of all, and the reason. It is for exact arithmetic and is computed on the first call
-// after a change. ‖LKR‖² is at most the largest row sum of LKR times its largest column sum (Schur's test), for none of its
-// numbers is below 0. These are the largest samples of the operator and of its adjoint applied to ones, enlarged by what
-// K bounds of their rounding. Where that is no better, or K bounds no rounding, it is ‖K‖ times the largest numbers of L and R. It
-// is +Inf if the device fails.
+// Norm returns a proven upper bound of ‖LKR‖, for an operator of one channel that of all, and the reason. It is for exact
+// arithmetic, and is computed on the first call after a change. ‖LKR‖² is at most the largest row sum of LKR times its
+// largest column sum (Schur's test), for none of its numbers is below 0. These are the largest samples of the operator and
+// of its adjoint applied to ones, enlarged by what K bounds of their rounding. Where that is no better, or K bounds no
+// rounding, it is ‖K‖ times the largest numbers of L and R. It is +Inf if the device fails.
 func (s *Scaled) Norm() (bound float64, reason string) {
 	s.norm.mu.Lock()
 	defer s.norm.mu.Unlock()
