@@ -52,7 +52,7 @@ func (l *light) photographed() error {
 	for c := range l.planar.Channels {
 		photograph := l.planar.Plane(c)
 		l.each(len(host), func(i int) { host[i] = float32(srgb.Linear(float64(photograph[i]))) })
-		if err := l.upload(l.y, c, host); err != nil {
+		if err := upload(l.dev, l.y, c, host); err != nil {
 			return err
 		}
 	}
@@ -63,11 +63,11 @@ func (l *light) photographed() error {
 func (l *light) encode(x backend.Buffer) error {
 	host := make([]float32, x.Shape().Plane())
 	for c := range x.Shape().C {
-		if err := l.download(host, x, c); err != nil {
+		if err := download(l.dev, host, x, c); err != nil {
 			return err
 		}
 		l.each(len(host), func(i int) { host[i] = float32(srgb.Encoded(float64(max(host[i], 0)))) })
-		if err := l.upload(x, c, host); err != nil {
+		if err := upload(l.dev, x, c, host); err != nil {
 			return err
 		}
 	}
@@ -78,7 +78,7 @@ func (l *light) encode(x backend.Buffer) error {
 // slopes there.
 func (l *light) of(dst, x backend.Buffer, c int, peak float64) (at, slopes []float32, err error) {
 	at, slopes = make([]float32, x.Shape().Plane()), make([]float32, x.Shape().Plane())
-	if err := l.download(at, x, c); err != nil {
+	if err := download(l.dev, at, x, c); err != nil {
 		return nil, nil, err
 	}
 	bright := make([]float32, len(at))
@@ -112,7 +112,7 @@ func (l *light) linearise(ctx context.Context, x backend.Buffer, peak float64) e
 		if err != nil {
 			return err
 		}
-		if err := l.upload(l.right, c, right); err != nil {
+		if err := upload(l.dev, l.right, c, right); err != nil {
 			return err
 		}
 		if err := l.k.Apply(seen, unknown); err != nil {
@@ -126,7 +126,7 @@ func (l *light) linearise(ctx context.Context, x backend.Buffer, peak float64) e
 			sample, slope := srgb.EncodedWithSlope(float64(max(blurred[i], 0)))
 			blurred[i], slopes[i] = photograph[i]-float32(sample), float32(slope)
 		})
-		if err := l.upload(l.left, c, slopes); err != nil {
+		if err := upload(l.dev, l.left, c, slopes); err != nil {
 			return err
 		}
 		if err := l.dev.Upload(unknown, at); err != nil {
@@ -143,7 +143,7 @@ func (l *light) linearise(ctx context.Context, x backend.Buffer, peak float64) e
 			return err
 		}
 		l.each(len(blurred), func(i int) { blurred[i] += slopes[i] })
-		if err := l.upload(l.y, c, blurred); err != nil {
+		if err := upload(l.dev, l.y, c, blurred); err != nil {
 			return err
 		}
 	}
@@ -158,24 +158,6 @@ func (l *light) each(n int, f func(i int)) {
 			f(i)
 		}
 	})
-}
-
-func (l *light) download(to []float32, b backend.Buffer, c int) error {
-	view, err := l.dev.Channels(b, c, 1)
-	if err != nil {
-		return err
-	}
-	defer view.Free()
-	return l.dev.Download(to, view)
-}
-
-func (l *light) upload(b backend.Buffer, c int, from []float32) error {
-	view, err := l.dev.Channels(b, c, 1)
-	if err != nil {
-		return err
-	}
-	defer view.Free()
-	return l.dev.Upload(view, from)
 }
 
 func (l *light) free() {

@@ -67,49 +67,25 @@ func newMasked(dev backend.Device, blur, model operator.Linear, p *imageplanes.P
 	return m, err
 }
 
-// leaveOut leaves out the clipped samples where x, blurred, is at least as bright as white, those around them, and the invisible ones.
-// Light is compared with the light of white.
-func (m *masked) leaveOut(x backend.Buffer, white float32, light *light, peak float64) error {
+// leaveOut leaves out the clipped samples where an image, blurred, is at least as bright as white, those around them, and the invisible
+// ones. blur sets room to a channel of that image, blurred, in the unit of white.
+func (m *masked) leaveOut(white float32, blur func(room backend.Buffer, channel int) error) error {
 	s := m.whole.Shape()
 	room, err := m.dev.Alloc(backend.Image(1, s.H, s.W))
 	if err != nil {
 		return err
 	}
 	defer room.Free()
-	var unknown backend.Buffer
-	if light != nil {
-		white = float32(srgb.Linear(float64(white)))
-		if unknown, err = m.dev.Alloc(backend.Image(1, x.Shape().H, x.Shape().W)); err != nil {
-			return err
-		}
-		defer unknown.Free()
-	}
+	of := make([]float32, s.Plane())
 	defer m.borrowPlane()()
 	out := 0
 	m.rest = 0
 	for i, at := range m.clipped {
-		of := m.planar.Plane(i)
-		if light != nil {
-			if _, _, err := light.of(unknown, x, i, peak); err != nil {
-				return err
-			}
-			if err := m.blur.Apply(room, unknown); err != nil {
-				return err
-			}
-			of = make([]float32, len(of))
-			if err := light.download(of, m.whole, i); err != nil {
-				return err
-			}
-		} else {
-			from, err := m.dev.Channels(x, i, 1)
-			if err != nil {
-				return err
-			}
-			err = m.blur.Apply(room, from)
-			from.Free()
-			if err != nil {
-				return err
-			}
+		if err := download(m.dev, of, m.whole, i); err != nil {
+			return err
+		}
+		if err := blur(room, i); err != nil {
+			return err
 		}
 		blurred, err := m.of(room, 0)
 		if err != nil {
@@ -165,23 +141,11 @@ func (m *masked) borrowPlane() func() {
 
 // of returns channel i of b in m.plane.
 func (m *masked) of(b backend.Buffer, i int) ([]float32, error) {
-	view, err := m.dev.Channels(b, i, 1)
-	if err != nil {
-		return nil, err
-	}
-	defer view.Free()
-	return m.plane, m.dev.Download(m.plane, view)
+	return m.plane, download(m.dev, m.plane, b, i)
 }
 
 // put sets channel i of b to m.plane.
-func (m *masked) put(b backend.Buffer, i int) error {
-	view, err := m.dev.Channels(b, i, 1)
-	if err != nil {
-		return err
-	}
-	defer view.Free()
-	return m.dev.Upload(view, m.plane)
-}
+func (m *masked) put(b backend.Buffer, i int) error { return upload(m.dev, b, i, m.plane) }
 
 func (m *masked) free() {
 	if m.k != nil {
@@ -208,10 +172,30 @@ func (d *Problem) beginAt(ctx context.Context, x backend.Buffer, white float32) 
 			return err
 		}
 	}
-	if d.masked == nil {
+	switch {
+	case d.masked == nil:
 		return nil
+	case d.light != nil:
+		unknown, err := d.dev.Alloc(backend.Image(1, x.Shape().H, x.Shape().W))
+		if err != nil {
+			return err
+		}
+		defer unknown.Free()
+		return d.masked.leaveOut(float32(srgb.Linear(float64(white))), func(room backend.Buffer, channel int) error {
+			if _, _, err := d.light.of(unknown, x, channel, d.peak()); err != nil {
+				return err
+			}
+			return d.k.Apply(room, unknown)
+		})
 	}
-	return d.masked.leaveOut(x, white, d.light, d.peak())
+	return d.masked.leaveOut(white, func(room backend.Buffer, channel int) error {
+		from, err := d.dev.Channels(x, channel, 1)
+		if err != nil {
+			return err
+		}
+		defer from.Free()
+		return d.k.Apply(room, from)
+	})
 }
 
 // model is K, or J where light is blurred.
