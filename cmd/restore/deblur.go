@@ -208,16 +208,7 @@ func (d *deblurrer) loadOwn(ctx context.Context, a *app) (opts []restore.Option,
 		}
 		d.prepareKernel(a)
 	}
-	opts = []restore.Option{restore.Boundary(boundaryOf(d.boundary)), restore.Adaptation(d.adapt)}
-	return append(opts, d.light()...), nil
-}
-
-// light is the option about what was blurred.
-func (d *deblurrer) light() []restore.Option {
-	if d.linear {
-		return []restore.Option{restore.LinearLight()}
-	}
-	return nil
+	return []restore.Option{restore.Boundary(boundaryOf(d.boundary)), restore.Adaptation(d.adapt), lightOption(d.linear)}, nil
 }
 
 // prepareKernel turns and centres a kernel that was given.
@@ -239,8 +230,7 @@ func farOff(dy float64, h int, dx float64, w int) bool {
 
 // look checks the kernel against the photograph, or estimates the blur.
 func (d *deblurrer) look(ctx context.Context, img *restore.Planar) error {
-	few := append([]restore.Option{restore.Threads(d.Threads)}, d.compression...)
-	few = append(few, d.light()...)
+	few := append([]restore.Option{restore.Threads(d.Threads), lightOption(d.linear)}, d.compression...)
 	if d.sigma.given && d.sigma.value > 0 {
 		few = append(few, restore.Sigma(d.sigma.value))
 	}

@@ -75,10 +75,7 @@ writes a sheet of kernels, and prints the --kernel-grid for it. 'restore deblur'
 			if err := refuseExisting(output, force); err != nil {
 				return err
 			}
-			opts := []restore.Option{limit}
-			if linear {
-				opts = append(opts, restore.LinearLight())
-			}
+			opts := []restore.Option{limit, lightOption(linear)}
 			if sigma.given {
 				opts = append(opts, restore.Sigma(sigma.value))
 			}

@@ -247,6 +247,14 @@ func bindLinearLight(c *cobra.Command, linear *bool) {
 	c.Flags().BoolVar(linear, "linear-light", false, "light was blurred, as in a camera, before sRGB's curve made samples of it")
 }
 
+// lightOption is the option that --linear-light makes, nil where it was not given.
+func lightOption(linear bool) restore.Option {
+	if !linear {
+		return nil
+	}
+	return restore.LinearLight()
+}
+
 // bindBoundary is the flag about the world beyond the frame.
 func bindBoundary(c *cobra.Command, b *choice, usage string) {
 	*b = newChoice(deblur.Unknown.String(), deblur.Circular.String(), deblur.Zero.String(), deblur.Reflect.String())
