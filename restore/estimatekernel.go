@@ -9,6 +9,7 @@ import (
 
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/deblur/estimate"
+	"github.com/averaged/imaging/internal/denoising"
 	"github.com/averaged/imaging/internal/strength"
 )
 
@@ -226,8 +227,12 @@ func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, opt
 	if side := min(p.planar.Height, p.planar.Width); side >= minChecked && spread(kernel) > widest*float64(side) {
 		return []Doubt{{ForeignKernel, "kernel: it spreads over more of the photograph than blur does, and is no kernel, or one of another scale"}}, nil
 	}
-	if c.sigma, err = c.level(&p); err != nil {
-		return nil, err
+	if !c.sigmaGiven {
+		e, err := denoising.White(p.measured())
+		if err != nil {
+			return nil, err
+		}
+		c.sigma = math.Hypot(e.Sigma, c.compressed.Noise)
 	}
 	if err := c.seeLight(ctx, &p, kernel); err != nil {
 		return nil, err
