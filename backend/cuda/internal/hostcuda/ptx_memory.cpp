@@ -185,14 +185,20 @@ uint64_t value(const Warp &w, const Instruction &i, std::size_t k, int lane) {
     return i.wide >> k & 1 || i.bytes == 8 ? get<uint64_t>(w, i.operand[k], lane) : get<uint32_t>(w, i.operand[k], lane);
 }
 
-uint64_t in_memory(const char *from, uint8_t bytes) {
-    uint64_t v = 0;
-    if (bytes == 4) {
-        std::memcpy(&v, from, 4);
-    } else {
-        std::memcpy(&v, from, bytes);
-    }
+template <class T> T read(const char *from) {
+    T v;
+    std::memcpy(&v, from, sizeof v);
     return v;
+}
+
+// A part of v that is written and then read as a whole would make the host wait for memory.
+uint64_t in_memory(const char *from, uint8_t bytes) {
+    switch (bytes) {
+    case 1: return read<uint8_t>(from);
+    case 2: return read<uint16_t>(from);
+    case 4: return read<uint32_t>(from);
+    default: return read<uint64_t>(from);
+    }
 }
 
 void set_value(Warp &w, const Instruction &i, std::size_t k, int lane, uint64_t v) {
