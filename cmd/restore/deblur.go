@@ -26,12 +26,13 @@ type deblurrer struct {
 	batchFlags
 	blurFlags
 	adapt   bool
-	linear  bool        // --linear-light
-	flip    bool        // --kernel-flip
-	centre  bool        // --kernel-center
-	cells   gridFlag    // --kernel-grid
-	grid    deblur.Grid // where cells are given: once loaded, or estimated
-	size    int         // --kernel-size
+	linear  choice         // --linear-light
+	ofParts restore.Option // what was blurred, where kernels of parts were estimated
+	flip    bool           // --kernel-flip
+	centre  bool           // --kernel-center
+	cells   gridFlag       // --kernel-grid
+	grid    deblur.Grid    // where cells are given: once loaded, or estimated
+	size    int            // --kernel-size
 	written string
 	save    imagefile.WriteOptions // of written
 	limit   restore.Option         // of size, or nil
@@ -79,10 +80,11 @@ with a note; --kernel-center=false turns that off. An even background of grey or
 is left out, with a note, except in floating-point images. A kernel that is turned,
 flipped, inverted or of another photograph is noted, too.
 
-The blur is taken for one of the samples as they are stored, as programs blur. A camera
-that shook blurred light, before its tone curve: --linear-light says so, and takes the
-curve for that of sRGB. For such photographs it is worth 3 dB on average with the
-kernel; others lose as much, so try both. It needs a network with a guide.
+A camera that shook blurred light, before its tone curve; a program blurs the samples as
+they are stored. The photograph tells which it was, for a blur leaves minima in the
+spectrum of what it blurs; nothing is proven of that. In doubt samples are assumed.
+--linear-light on or off says it. The curve is taken for that of sRGB. Light needs a network with
+a guide.
 
 --kernel-grid 3x4 takes the kernel image for a sheet of 3 rows and 4 columns of
 kernels of one size, for a blur that varies over the frame. Each is for the middle of
@@ -143,8 +145,8 @@ func (d *deblurrer) bindOwn(c *cobra.Command) {
 }
 
 func (d *deblurrer) checkOwn() (err error) {
-	if d.linear && d.method == networks.TV {
-		return usagef("--linear-light needs a network with a guide, and --prior tv is none")
+	if d.linear.value == "on" && d.method == networks.TV {
+		return usagef("--linear-light on needs a network with a guide, and --prior tv is none")
 	}
 	if d.byParts() && d.boundary.value != deblur.Unknown.String() {
 		return usagef("--kernel-grid goes with --boundary unknown only")
@@ -203,7 +205,15 @@ func (d *deblurrer) loadOwn(ctx context.Context, a *app) (opts []restore.Option,
 		}
 		d.prepareKernel(a)
 	}
-	return []restore.Option{restore.Boundary(boundaryOf(d.boundary)), restore.Adaptation(d.adapt), lightOption(d.linear)}, nil
+	return []restore.Option{restore.Boundary(boundaryOf(d.boundary)), restore.Adaptation(d.adapt), d.light()}, nil
+}
+
+// light is the option about what was blurred: total variation knows samples alone.
+func (d *deblurrer) light() restore.Option {
+	if d.method == networks.TV {
+		return restore.StoredSamples()
+	}
+	return lightOption(d.linear)
 }
 
 // prepareKernel turns and centres a kernel that was given.
@@ -225,7 +235,7 @@ func farOff(dy float64, h int, dx float64, w int) bool {
 
 // look checks the kernel against the photograph, or estimates the blur.
 func (d *deblurrer) look(ctx context.Context, img *restore.Planar) error {
-	few := append([]restore.Option{restore.Threads(d.Threads), lightOption(d.linear)}, d.compression...)
+	few := append([]restore.Option{restore.Threads(d.Threads), d.light()}, d.compression...)
 	if d.sigma.given && d.sigma.value > 0 {
 		few = append(few, restore.Sigma(d.sigma.value))
 	}
@@ -273,7 +283,11 @@ func (d *deblurrer) estimateParts(ctx context.Context, img *restore.Planar, few 
 		return err
 	}
 	d.bar.Clear()
-	d.blur, d.estimated = common, record.KernelOf(common, report)
+	d.blur, d.estimated, d.ofParts = common, record.KernelOf(common, report), restore.StoredSamples()
+	if report.LinearLight {
+		d.ofParts = restore.LinearLight()
+	}
+	few = append(few, d.ofParts)
 	d.app.tellKernel(d.app.Input, report)
 	d.bar.Begin("estimating the blur of parts")
 	if d.grid, err = restore.EstimateGrid(ctx, img, common, d.cells.rows, d.cells.columns, few...); err != nil {
@@ -290,7 +304,7 @@ func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...rest
 		b.Grid = d.shown(b.Grid)
 		return restore.DeblurBlind(ctx, img, &b, opts...)
 	case d.grid.Kernels != nil:
-		return restore.DeblurVarying(ctx, img, d.shown(d.grid), opts...)
+		return restore.DeblurVarying(ctx, img, d.shown(d.grid), append(opts, d.ofParts)...)
 	}
 	return restore.Deblur(ctx, img, d.blur, opts...)
 }
@@ -310,7 +324,7 @@ func (d *deblurrer) memory(m *imagefile.Image) int64 {
 	if slices.Max(m.Pix) >= 1 {
 		bytes += 4 * int64(len(m.Pix)+m.Width*m.Height)
 	}
-	if d.linear {
+	if d.linear.value != "off" && d.method != networks.TV {
 		bytes += 3 * 4 * int64(len(m.Pix))
 	}
 	return bytes
@@ -334,7 +348,7 @@ func (d *deblurrer) keep(ctx context.Context, g deblur.Grid) error {
 }
 
 func (d *deblurrer) describe(o *record.Outcome) {
-	o.Kernel, o.KernelEstimate, o.Boundary, o.LinearLight = d.kernelFile, d.estimated, d.boundary.value, d.linear
+	o.Kernel, o.KernelEstimate, o.Boundary = d.kernelFile, d.estimated, d.boundary.value
 }
 
 func (d *deblurrer) achieved(o *record.Outcome) string {
@@ -345,7 +359,15 @@ func (d *deblurrer) achieved(o *record.Outcome) string {
 		if e.Kind == record.NoBlur {
 			return "no blur found, " + o.NoiseRemoved() + " removed"
 		}
-		return "estimated blur and " + o.NoiseRemoved() + " removed"
+		return "estimated " + blurOf(o) + " and " + o.NoiseRemoved() + " removed"
 	}
-	return "blur and " + o.NoiseRemoved() + " removed"
+	return blurOf(o) + " and " + o.NoiseRemoved() + " removed"
+}
+
+// blurOf says what was blurred if it was not the samples as they are stored.
+func blurOf(o *record.Outcome) string {
+	if o.LinearLight {
+		return "blur of light"
+	}
+	return "blur"
 }

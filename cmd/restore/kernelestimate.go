@@ -44,7 +44,8 @@ func (a *app) tellKernel(input string, r *restore.KernelReport) {
 // kernelEstimate is the command that estimates a kernel and does no more.
 func (a *app) kernelEstimate() *cobra.Command {
 	var output string
-	var force, linear bool
+	var force bool
+	var linear choice
 	var size int
 	sigma := sigmaFlag{auto: true}
 	reads := reading{noise: true}
