@@ -70,7 +70,8 @@ func (b *batchFlags) checkPreview() error {
 }
 
 // previewMargin is how many pixels around a part are restored along with it and cut off, so that it
-// looks as in the whole: what networks see around a pixel, and what a blur brings in besides.
+// looks as in the whole: what networks see around a pixel, and what a blur brings in besides. The part begins and ends at
+// a multiple of it, or of the side of squares with noise levels, so that repeated pixels are whole.
 const previewMargin = 48
 
 // previewOne does one task of --preview.
@@ -95,13 +96,17 @@ func (a *app) previewOne(ctx context.Context, r restorer, t plan.Task, opts []re
 	}
 	kernel := r.removedBlur()
 	margin := previewMargin + max(kernel.H, kernel.W)
-	top, left := max(0, p.y-margin), max(0, p.x-margin)
+	square := previewMargin
 	if noise != nil {
-		part := image.Rect(left, top, min(m.Width, p.x+p.width+margin), min(m.Height, p.y+p.height+margin))
-		opts = append(opts, restore.Noise(noise.Part(part)))
+		square = noise.Levels.Side
+	}
+	top, left := max(0, p.y-margin)/square*square, max(0, p.x-margin)/square*square
+	bottom, right := min(m.Height, (p.y+p.height+margin+square-1)/square*square), min(m.Width, (p.x+p.width+margin+square-1)/square*square)
+	if noise != nil {
+		opts = append(opts, restore.Noise(noise.Part(image.Rect(left, top, right, bottom))))
 	}
 	p.left, p.top = left, top
-	m.Crop(min(m.Height, p.y+p.height+margin)-top, min(m.Width, p.x+p.width+margin)-left, top, left)
+	m.Crop(bottom-top, right-left, top, left)
 
 	strengths := append([]float64{b.strength.factor}, b.strength.more...)
 	whole := *m
