@@ -77,7 +77,11 @@ func (p opened) toned(ctx context.Context) (opened, error) {
 // reduced returns the picture with one pixel of every n×n equal ones, and the estimate of its noise for that, which may be nil. Such
 // a picture was enlarged by nearest neighbour: the smaller one has the noise, and all that is known.
 func (p opened) reduced(e *NoiseEstimate) (opened, *NoiseEstimate) {
-	n := p.planar.planes().Repetition()
+	given := p.planar
+	if p.hidden != nil {
+		given = p.hidden
+	}
+	n := given.planes().Repetition()
 	if n == 1 || e != nil && e.Levels != nil && e.Levels.Side%n != 0 {
 		return p, e
 	}

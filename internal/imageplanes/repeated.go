@@ -1,7 +1,7 @@
 package imageplanes
 
 // Repetition returns the largest n for which the image is made of squares of n×n equal pixels, and 1 if there is none: it is 2
-// if the pixels of a smaller image were doubled (nearest neighbour). Colours of invisible pixels do not count.
+// if the pixels of a smaller image were doubled (nearest neighbour).
 func (p *Planes) Repetition() int {
 	n := gcd(p.Width, p.Height)
 	for i := 0; i < p.Width*p.Height && n > 1; i++ {
@@ -23,10 +23,10 @@ func gcd(a, b int) int {
 	return a
 }
 
-// equal says whether two pixels look the same.
+// equal says whether two pixels have one colour and opacity.
 func (p *Planes) equal(i, j int) bool {
-	if p.Alpha != nil && (p.Alpha[i] != p.Alpha[j] || p.Alpha[i] == 0) {
-		return p.Alpha[i] == p.Alpha[j]
+	if p.Alpha != nil && p.Alpha[i] != p.Alpha[j] {
+		return false
 	}
 	for c := 0; c < len(p.Pix); c += p.Width * p.Height {
 		if p.Pix[c+i] != p.Pix[c+j] {
