@@ -112,6 +112,8 @@ var ofKernel = []string{"Sigma", "SigmaAuto", "Compressed", "LinearLight", "Stor
 // Nothing is proven of the estimate. What is proven of Deblur holds for the kernel that it is given. The report says
 // how far the estimate can be trusted.
 //
+// If the report says LinearLight, give Deblur that option.
+//
 // It takes the options Sigma, SigmaAuto, Compressed, LinearLight, StoredSamples, KernelSize, Threads and Progress.
 func EstimateKernel(ctx context.Context, img image.Image, options ...Option) (deblur.Kernel, *KernelReport, error) {
 	c, err := applyOnly(options, ofKernel)
