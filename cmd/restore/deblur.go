@@ -81,10 +81,10 @@ is left out, with a note, except in floating-point images. A kernel that is turn
 flipped, inverted or of another photograph is noted, too.
 
 A camera that shook blurred light, before its tone curve; a program blurs the samples as
-they are stored. The photograph tells which it was, for a blur leaves minima in the
-spectrum of what it blurs; nothing is proven of that. In doubt samples are assumed.
---linear-light on or off says it. The curve is taken for that of sRGB. Light needs a network with
-a guide.
+they are stored. The photograph tells which it was: a blur leaves minima in the spectrum
+of what it blurs. In doubt samples are assumed; nothing is proven of the decision.
+--linear-light on or off says it. The curve is taken for that of sRGB. Light needs a
+network with a guide.
 
 --kernel-grid 3x4 takes the kernel image for a sheet of 3 rows and 4 columns of
 kernels of one size, for a blur that varies over the frame. Each is for the middle of
@@ -105,8 +105,8 @@ estimated. If both the result and an estimate contradict a given --sigma, the fi
 run is repeated at the estimated level. The noise is measured at frequencies that the
 kernel removes.
 
---preview X,Y,W,H restores a part only, in seconds, and estimates blur and noise in
-that part. --report FILE.html writes a page to look at.
+--preview X,Y,W,H restores a part only, with the blur of the whole photograph and the
+noise of that part. --report FILE.html writes a page to look at.
 
 A result stands beside its input as NAME.deblurred.EXT unless -o says otherwise. A
 WebP or GIF image becomes a PNG.`),
@@ -148,13 +148,8 @@ func (d *deblurrer) checkOwn() (err error) {
 	if d.linear.value == "on" && d.method == networks.TV {
 		return usagef("--linear-light on needs a network with a guide, and --prior tv is none")
 	}
-	if d.byParts() {
-		switch {
-		case d.preview.given():
-			return usagef("--preview shows a part of the image, and the kernels of --kernel-grid are for all of it")
-		case d.boundary.value != deblur.Unknown.String():
-			return usagef("--kernel-grid goes with --boundary unknown only")
-		}
+	if d.byParts() && d.boundary.value != deblur.Unknown.String() {
+		return usagef("--kernel-grid goes with --boundary unknown only")
 	}
 	if d.kernelFile != "" {
 		switch {
@@ -273,8 +268,6 @@ func (d *deblurrer) estimate(ctx context.Context, img *restore.Planar, few []res
 	}
 	d.bar.Clear()
 	if t := b.Turn; t != nil {
-		// In a preview img is a part, and the user knows the whole.
-		t.X, t.Y = t.X+float64(d.preview.left), t.Y+float64(d.preview.top)
 		d.app.Remark(d.app.Input, "blur estimated: %s", t)
 	} else {
 		d.app.tellKernel(d.app.Input, b.Kernel)
@@ -290,11 +283,13 @@ func (d *deblurrer) estimateParts(ctx context.Context, img *restore.Planar, few 
 		return err
 	}
 	d.bar.Clear()
-	d.blur, d.estimated, d.ofParts = common, record.KernelOf(common, report), restore.StoredSamples()
+	d.blur, d.estimated, d.ofParts = common, record.KernelOf(common, report), nil
 	if report.LinearLight {
-		d.ofParts = restore.LinearLight()
+		few = append(few, restore.LinearLight()) // of the run the photograph tells again: its denoiser may know samples alone
+	} else {
+		d.ofParts = restore.StoredSamples()
+		few = append(few, d.ofParts)
 	}
-	few = append(few, d.ofParts)
 	d.app.tellKernel(d.app.Input, report)
 	d.bar.Begin("estimating the blur of parts")
 	if d.grid, err = restore.EstimateGrid(ctx, img, common, d.cells.rows, d.cells.columns, few...); err != nil {
@@ -307,11 +302,21 @@ func (d *deblurrer) estimateParts(ctx context.Context, img *restore.Planar, few 
 func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...restore.Option) (image.Image, *restore.Report, error) {
 	switch {
 	case d.found != nil:
-		return restore.DeblurBlind(ctx, img, d.found, opts...)
+		b := *d.found
+		b.Grid = d.shown(b.Grid)
+		return restore.DeblurBlind(ctx, img, &b, opts...)
 	case d.grid.Kernels != nil:
-		return restore.DeblurVarying(ctx, img, d.grid, append(opts, d.ofParts)...)
+		return restore.DeblurVarying(ctx, img, d.shown(d.grid), append(opts, d.ofParts)...)
 	}
 	return restore.Deblur(ctx, img, d.blur, opts...)
+}
+
+// shown is the grid for what is computed of the photograph: a part, if --preview is given.
+func (d *deblurrer) shown(g deblur.Grid) deblur.Grid {
+	if !d.preview.given() {
+		return g
+	}
+	return g.Part(d.preview.whole.Dy(), d.preview.whole.Dx(), d.preview.part)
 }
 
 // memory is that of an iteration. Of a photograph with clipped samples there are also which, and room for one channel. Where light

@@ -17,8 +17,11 @@ import (
 	"github.com/averaged/imaging/restore"
 )
 
-// previewFlag is the part of an image that --preview restores, in pixels of the image. What is computed begins at left and top.
-type previewFlag struct{ x, y, width, height, left, top int }
+// previewFlag is the part of an image that --preview restores, in pixels of the image.
+type previewFlag struct {
+	x, y, width, height int
+	whole, part         image.Rectangle // of the image at hand: all of it, and what is computed
+}
 
 func (p *previewFlag) given() bool { return p.width > 0 }
 
@@ -70,7 +73,8 @@ func (b *batchFlags) checkPreview() error {
 }
 
 // previewMargin is how many pixels around a part are restored along with it and cut off, so that it
-// looks as in the whole: what networks see around a pixel, and what a blur brings in besides.
+// looks as in the whole: what networks see around a pixel, and what a blur brings in besides. The part begins and ends at
+// a multiple of it, or of the side of squares with noise levels, so that repeated pixels are whole.
 const previewMargin = 48
 
 // previewOne does one task of --preview.
@@ -93,33 +97,39 @@ func (a *app) previewOne(ctx context.Context, r restorer, t plan.Task, opts []re
 	if err != nil {
 		return nil, "", err
 	}
+	bar := a.newProgress(t.Input)
+	defer bar.Clear()
+	bar.Show(0, 0)
+	b.bar = bar
+	if err := r.look(ctx, planarOf(m)); err != nil {
+		return nil, "", err
+	}
 	kernel := r.removedBlur()
 	margin := previewMargin + max(kernel.H, kernel.W)
-	top, left := max(0, p.y-margin), max(0, p.x-margin)
+	square := previewMargin
 	if noise != nil {
-		part := image.Rect(left, top, min(m.Width, p.x+p.width+margin), min(m.Height, p.y+p.height+margin))
-		opts = append(opts, restore.Noise(noise.Part(part)))
+		square = noise.Levels.Side
 	}
-	p.left, p.top = left, top
-	m.Crop(min(m.Height, p.y+p.height+margin)-top, min(m.Width, p.x+p.width+margin)-left, top, left)
+	p.whole = image.Rect(0, 0, m.Width, m.Height)
+	p.part = image.Rect(p.x, p.y, p.x+p.width, p.y+p.height).Inset(-margin)
+	p.part = image.Rect(
+		max(0, p.part.Min.X)/square*square, max(0, p.part.Min.Y)/square*square,
+		(p.part.Max.X+square-1)/square*square, (p.part.Max.Y+square-1)/square*square).Intersect(p.whole)
+	if noise != nil {
+		opts = append(opts, restore.Noise(noise.Part(p.part)))
+	}
+	m.Crop(p.part.Dy(), p.part.Dx(), p.part.Min.Y, p.part.Min.X)
 
 	strengths := append([]float64{b.strength.factor}, b.strength.more...)
 	whole := *m
 	panel := func(pix []float32) imagefile.Image {
 		part := whole
 		part.Pix, part.Alpha = slices.Clone(pix), nil
-		part.Crop(p.height, p.width, p.y-top, p.x-left)
+		part.Crop(p.height, p.width, p.y-p.part.Min.Y, p.x-p.part.Min.X)
 		return part
 	}
 	panels := []imagefile.Image{panel(m.Pix)}
 	labels := []string{"before"}
-	bar := a.newProgress(t.Input)
-	defer bar.Clear()
-	bar.Show(0, 0)
-	b.bar = bar
-	if err := r.look(ctx, planarOf(&whole)); err != nil {
-		return nil, "", err
-	}
 	var o *record.Outcome
 	for i, s := range strengths {
 		img := planarOf(&whole)

@@ -30,7 +30,7 @@ type Evidence struct {
 type Sum struct{ Value, Deviations float64 }
 
 // significant is the number of standard deviations from which on a sum counts.
-const significant = 2
+const significant = 3
 
 // IsLight says whether the kernels explain light, and explain it better than the samples.
 func (e Evidence) IsLight() bool { return e.Light.Value > 0 && e.Difference.Deviations > significant }
@@ -47,25 +47,27 @@ const (
 	// Squares are left out with a larger share of samples that are clipped.
 	maxClipped = 0.01
 	// So many samples of each channel are looked at, at most, in squares that are evenly spread over the frame.
-	maxSamples = 2 << 20
-	// The noise has at most the given level, and the level is at least that of minSigma. Where it has less, the zeros of k̂
-	// are deeper: shares of its power are tried, and the likeliest is taken for all squares of a domain.
-	minSigma               = 1. / 255
-	noiseShares, shareStep = 9, 0.5
+	maxSamples = 1 << 20
+	// The noise fills the zeros of k̂, and may be weaker than it is where there is no blur, because files round it and cameras smooth it.
+	// So it has one of these standard deviations: strongestNoise and so many halves of it. In each domain the likeliest is taken for all
+	// squares.
+	strongestNoise = 16. / 255
+	noiseLevels    = 8
 	// What the window leaks into the zeros is about this share of the power around them.
 	leak = 1e-3
 	// Slower waves than so many in a square are left out.
 	firstCycle = 2.5
 )
 
-// Weigh returns the evidence of a photograph, whose noise has a standard deviation of at most sigma, under a grid of kernels. There
-// is none where the photograph is too small for the kernel. The squares are independent of each other, and so is the result of
-// the number of threads.
-func Weigh(ctx context.Context, p *imageplanes.Planes, grid deblur.Grid, sigma float64, threads int) (Evidence, error) {
-	sigma = max(sigma, minSigma)
+// Weigh returns the evidence of a photograph under each of some grids of kernels. There is none where the photograph is too small for the largest kernel. All grids are weighed in the same squares, so that
+// sums may be compared. The squares are independent of each other, and so is the result of the number of threads.
+func Weigh(ctx context.Context, p *imageplanes.Planes, threads int, grids ...deblur.Grid) ([]Evidence, error) {
+	evidence := make([]Evidence, len(grids))
 	size := 0
-	for _, k := range grid.Kernels {
-		size = max(size, k.H, k.W)
+	for _, g := range grids {
+		for _, k := range g.Kernels {
+			size = max(size, k.H, k.W)
+		}
 	}
 	side := minSide
 	for side < kernelsInSide*size {
@@ -75,18 +77,23 @@ func Weigh(ctx context.Context, p *imageplanes.Planes, grid deblur.Grid, sigma f
 		side /= 2
 	}
 	if size < 2 || side < 2*size {
-		return Evidence{}, nil
+		return evidence, nil
 	}
-	responses := make([]*response, len(grid.Kernels))
-	w := newWindow(side)
-	for i, k := range grid.Kernels {
-		responses[i] = w.response(k, size)
+	w := newWindow(side, size)
+	responses := make([][]*response, len(grids))
+	for i, g := range grids {
+		for _, k := range g.Kernels {
+			responses[i] = append(responses[i], w.response(k))
+		}
 	}
 	corners := spread(p.Height, p.Width, side)
-	gains := make([]*gain, len(corners)*p.Channels)
+	gains := make([][]*gain, len(grids))
+	for i := range gains {
+		gains[i] = make([]*gain, len(corners)*p.Channels)
+	}
 	pool := parallel.New(threads)
 	defer pool.Close()
-	pool.For(len(gains), func(i int) {
+	pool.For(len(corners)*p.Channels, func(i int) {
 		if ctx.Err() != nil {
 			return
 		}
@@ -95,14 +102,17 @@ func Weigh(ctx context.Context, p *imageplanes.Planes, grid deblur.Grid, sigma f
 		if !cut(square, p, channel, at, side) {
 			return
 		}
-		row := (at.y + side/2) * grid.Rows / p.Height
-		column := (at.x + side/2) * grid.Columns / p.Width
-		gains[i] = w.gain(square, responses[row*grid.Columns+column], sigma)
+		d := w.domains(square)
+		for j, g := range grids {
+			row := (at.y + side/2) * g.Rows / p.Height
+			column := (at.x + side/2) * g.Columns / p.Width
+			gains[j][i] = w.gain(d, responses[j][row*g.Columns+column])
+		}
 	})
-	if err := ctx.Err(); err != nil {
-		return Evidence{}, err
+	for i := range evidence {
+		evidence[i] = sum(gains[i])
 	}
-	return sum(gains), nil
+	return evidence, ctx.Err()
 }
 
 // corner is the upper left one of a square.
@@ -148,17 +158,17 @@ func cut(square []float64, p *imageplanes.Planes, channel int, at corner, side i
 	return float64(clipped) <= maxClipped*float64(len(square))
 }
 
-// gain is what a square says, for each share of the noise.
-type gain struct{ samples, light [noiseShares]float64 }
+// gain is what a square says, for each level of the noise.
+type gain struct{ samples, light [noiseLevels]float64 }
 
-// sum adds what all squares say, with the likeliest share of the noise in each domain.
+// sum adds what all squares say, with the likeliest level of the noise in each domain.
 func sum(gains []*gain) Evidence {
-	var samples, light [noiseShares]float64
+	var samples, light [noiseLevels]float64
 	for _, g := range gains {
 		if g == nil {
 			continue
 		}
-		for i := range noiseShares {
+		for i := range noiseLevels {
 			samples[i] += g.samples[i]
 			light[i] += g.light[i]
 		}
@@ -187,7 +197,7 @@ func sum(gains []*gain) Evidence {
 }
 
 // likeliest returns where the largest of the values is.
-func likeliest(v [noiseShares]float64) (at int) {
+func likeliest(v [noiseLevels]float64) (at int) {
 	for i := range v {
 		if v[i] > v[at] {
 			at = i
@@ -196,37 +206,47 @@ func likeliest(v [noiseShares]float64) (at int) {
 	return at
 }
 
-// gain weighs a square in both domains.
-func (w *window) gain(square []float64, r *response, sigma float64) *gain {
-	var g gain
-	w.weigh(g.samples[:], square, r, sigma*sigma)
-	slopes := 0.0
+// domains is a square in both domains. slopes is the mean square of the curve's, by which noise has more power in light.
+type domains struct {
+	samples, light spectrum
+	slopes         float64
+}
+
+func (w *window) domains(square []float64) (d domains) {
+	light := make([]float64, len(square))
 	for i, v := range square {
-		light, slope := srgb.LinearWithSlope(v)
-		square[i] = light
-		slopes += slope * slope * w.weights[i] * w.weights[i]
+		var slope float64
+		light[i], slope = srgb.LinearWithSlope(v)
+		d.slopes += slope * slope * w.weights[i] * w.weights[i]
 	}
-	w.weigh(g.light[:], square, r, sigma*sigma*slopes)
+	d.samples, d.light = w.spectra(square, light)
+	return d
+}
+
+// gain weighs a square in both domains.
+func (w *window) gain(d domains, r *response) *gain {
+	var g gain
+	w.weigh(g.samples[:], d.samples, r, 1)
+	w.weigh(g.light[:], d.light, r, d.slopes)
 	return &g
 }
 
-// weigh sets gain to how much likelier the spectrum of a square is with the kernel's response than without it, for each
-// share of a noise power. The power at each frequency is exponentially distributed about its expectation (Whittle 1953). Without the
+// weigh sets gain to how much likelier a spectrum is with the kernel's response than without it, for each
+// level of noise, whose power the curve has multiplied by gained. The power at each frequency is exponentially distributed about its expectation (Whittle 1953). Without the
 // kernel that is the power m around; with it, s·|k̂|² + n, where n is the noise, and s such that the power around is m, too.
-func (w *window) weigh(gain, square []float64, r *response, noise float64) {
-	power, around := w.spectra(square, r.taper)
-	for i, y := range power {
+func (w *window) weigh(gain []float64, s spectrum, r *response, gained float64) {
+	for i, y := range s.power {
 		if !w.used[i] {
 			continue
 		}
-		m := around[i]
+		m := s.around[i]
 		without := math.Log(m) + y/m
-		share := 1.0
+		noise := strongestNoise * strongestNoise * gained
 		for j := range gain {
-			n := share * noise
-			with := max(max(m-n, 0)/r.around[i]*r.power[i]+n, leak*m)
+			n := min(noise, m)
+			with := max((m-n)/r.around[i]*r.power[i]+n, leak*m)
 			gain[j] += without - math.Log(with) - y/with
-			share *= shareStep
+			noise /= 4
 		}
 	}
 }
