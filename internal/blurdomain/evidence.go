@@ -9,6 +9,7 @@ package blurdomain
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imageplanes"
@@ -22,22 +23,28 @@ type Evidence struct {
 	Samples, Light Sum
 	// Difference is Light − Samples.
 	Difference Sum
-	// Squares is how many there were, of all channels.
+	// Squares is how many there were.
 	Squares int
 }
 
-// Sum is a sum over squares, and the same in units of the standard deviation that it would have if its terms had either sign.
+// Sum is a sum over squares, and how far it is from 0, as a normal distribution has standard deviations (Student's t of the squares).
 type Sum struct{ Value, Deviations float64 }
 
-// significant is the number of standard deviations from which on a sum counts.
-const significant = 3
+const (
+	// significant is the number of standard deviations from which on a sum counts.
+	significant = 2
+	// enoughSquares is how many there must be for a decision.
+	enoughSquares = 5
+)
 
 // IsLight says whether the kernels explain light, and explain it better than the samples.
-func (e Evidence) IsLight() bool { return e.Light.Value > 0 && e.Difference.Deviations > significant }
+func (e Evidence) IsLight() bool {
+	return e.Squares >= enoughSquares && e.Light.Value > 0 && e.Difference.Deviations > significant
+}
 
 // IsSamples says whether it is the other way round, or whether there are too few squares to tell. What is neither is open.
 func (e Evidence) IsSamples() bool {
-	return e.Squares <= significant*significant || e.Samples.Deviations > significant && e.Difference.Deviations < -significant
+	return e.Squares < enoughSquares || e.Samples.Deviations > significant && e.Difference.Deviations < -significant
 }
 
 const (
@@ -89,28 +96,29 @@ func Weigh(ctx context.Context, p *imageplanes.Planes, threads int, grids ...deb
 	corners := spread(p.Height, p.Width, side)
 	gains := make([][]*gain, len(grids))
 	for i := range gains {
-		gains[i] = make([]*gain, len(corners)*p.Channels)
+		gains[i] = make([]*gain, len(corners))
 	}
 	pool := parallel.New(threads)
 	defer pool.Close()
-	pool.For(len(corners)*p.Channels, func(i int) {
-		if ctx.Err() != nil {
-			return
-		}
-		at, channel := corners[i/p.Channels], i%p.Channels
+	pool.For(len(corners), func(i int) {
 		square := make([]float64, side*side)
-		if !cut(square, p, channel, at, side) {
-			return
-		}
-		d := w.domains(square)
-		for j, g := range grids {
-			row := (at.y + side/2) * g.Rows / p.Height
-			column := (at.x + side/2) * g.Columns / p.Width
-			gains[j][i] = w.gain(d, responses[j][row*g.Columns+column])
+		for channel := range p.Channels {
+			if ctx.Err() != nil || !cut(square, p, channel, corners[i], side) {
+				continue
+			}
+			d := w.domains(square)
+			for j, g := range grids {
+				row := (corners[i].y + side/2) * g.Rows / p.Height
+				column := (corners[i].x + side/2) * g.Columns / p.Width
+				if gains[j][i] == nil {
+					gains[j][i] = new(gain)
+				}
+				w.gain(gains[j][i], d, responses[j][row*g.Columns+column])
+			}
 		}
 	})
 	for i := range evidence {
-		evidence[i] = sum(gains[i])
+		evidence[i] = weighed(gains[i])
 	}
 	return evidence, ctx.Err()
 }
@@ -158,42 +166,42 @@ func cut(square []float64, p *imageplanes.Planes, channel int, at corner, side i
 	return float64(clipped) <= maxClipped*float64(len(square))
 }
 
-// gain is what a square says, for each level of the noise.
+// gain is what a square of all channels says, for each level of the noise.
 type gain struct{ samples, light [noiseLevels]float64 }
 
-// sum adds what all squares say, with the likeliest level of the noise in each domain.
-func sum(gains []*gain) Evidence {
+// weighed adds what all squares say, with the likeliest level of the noise in each domain.
+func weighed(gains []*gain) Evidence {
+	gains = slices.DeleteFunc(gains, func(g *gain) bool { return g == nil })
 	var samples, light [noiseLevels]float64
 	for _, g := range gains {
-		if g == nil {
-			continue
-		}
 		for i := range noiseLevels {
 			samples[i] += g.samples[i]
 			light[i] += g.light[i]
 		}
 	}
 	s, l := likeliest(samples), likeliest(light)
-	var e Evidence
-	var squares [3]float64
+	return Evidence{
+		Samples:    sum(gains, func(g *gain) float64 { return g.samples[s] }),
+		Light:      sum(gains, func(g *gain) float64 { return g.light[l] }),
+		Difference: sum(gains, func(g *gain) float64 { return g.light[l] - g.samples[s] }),
+		Squares:    len(gains),
+	}
+}
+
+// sum adds what squares say. The distribution of Student's t becomes nearly a normal one by Wallace's formula (1959).
+func sum(gains []*gain, of func(g *gain) float64) (s Sum) {
+	squares := 0.0
 	for _, g := range gains {
-		if g == nil {
-			continue
-		}
-		e.Squares++
-		difference := g.light[l] - g.samples[s]
-		e.Difference.Value += difference
-		for i, v := range [3]float64{g.samples[s], g.light[l], difference} {
-			squares[i] += v * v
-		}
+		s.Value += of(g)
+		squares += of(g) * of(g)
 	}
-	e.Samples.Value, e.Light.Value = samples[s], light[l]
-	for i, sum := range []*Sum{&e.Samples, &e.Light, &e.Difference} {
-		if squares[i] > 0 {
-			sum.Deviations = sum.Value / math.Sqrt(squares[i])
-		}
+	n := float64(len(gains))
+	freedom := n - 1
+	if variance := (squares - s.Value*s.Value/n) / freedom; variance > 0 {
+		t2 := s.Value * s.Value / (n * variance)
+		s.Deviations = math.Copysign(math.Sqrt(freedom*math.Log1p(t2/freedom))*(8*freedom+1)/(8*freedom+3), s.Value)
 	}
-	return e
+	return s
 }
 
 // likeliest returns where the largest of the values is.
@@ -223,15 +231,13 @@ func (w *window) domains(square []float64) (d domains) {
 	return d
 }
 
-// gain weighs a square in both domains.
-func (w *window) gain(d domains, r *response) *gain {
-	var g gain
+// gain adds what a square says in both domains.
+func (w *window) gain(g *gain, d domains, r *response) {
 	w.weigh(g.samples[:], d.samples, r, 1)
 	w.weigh(g.light[:], d.light, r, d.slopes)
-	return &g
 }
 
-// weigh sets gain to how much likelier a spectrum is with the kernel's response than without it, for each
+// weigh adds to gain how much likelier a spectrum is with the kernel's response than without it, for each
 // level of noise, whose power the curve has multiplied by gained. The power at each frequency is exponentially distributed about its expectation (Whittle 1953). Without the
 // kernel that is the power m around; with it, s·|k̂|² + n, where n is the noise, and s such that the power around is m, too.
 func (w *window) weigh(gain []float64, s spectrum, r *response, gained float64) {
