@@ -76,7 +76,7 @@ func TestEstimateBlurOfATurn(t *testing.T) {
 	var wrong *restore.OptionError
 	require.ErrorAs(t, err, &wrong)
 	require.Equal(t, "Boundary", wrong.Option)
-	b, err = restore.EstimateBlur(t.Context(), blurred, restore.Boundary(deblur.Zero))
+	b, err = restore.EstimateBlur(t.Context(), blurred, restore.Boundary(deblur.Zero), restore.StoredSamples())
 	require.NoError(t, err)
 	require.Nil(t, b.Turn)
 }
@@ -97,7 +97,7 @@ func TestEstimateBlurOfATurnInAJPEG(t *testing.T) {
 	require.NoError(t, jpeg.Encode(&file, m, &jpeg.Options{Quality: 97}))
 	photo, err := jpeg.Decode(&file)
 	require.NoError(t, err)
-	b, err := restore.EstimateBlur(t.Context(), photo)
+	b, err := restore.EstimateBlur(t.Context(), photo, restore.StoredSamples())
 	require.NoError(t, err)
 	require.NotNil(t, b.Turn)
 	require.InDelta(t, 288/2-20, b.Turn.X, 8)

@@ -137,7 +137,7 @@ func TestDeblurOfATurn(t *testing.T) {
 	require.Equal(t, o["kernel_estimate"].(map[string]any)["angle"], part["kernel_estimate"].(map[string]any)["angle"])
 	require.Equal(t, o["notes"].([]any)[:2], part["notes"].([]any)[:2])
 
-	o = objects(t, succeeds(t, "kernel", "estimate", "a.png", "-o", "again.png", "--json").stdout)[0]
+	o = objects(t, succeeds(t, "kernel", "estimate", "a.png", "-o", "again.png", "--linear-light", "off", "--json").stdout)[0]
 	require.EqualValues(t, rows, o["rows"])
 	require.EqualValues(t, columns, o["columns"])
 	require.Equal(t, sheet.Pix, load(t, "again.png").Pix)
