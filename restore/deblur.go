@@ -70,7 +70,7 @@ func removing(blur deblurring.Blur) solving {
 	return func(ctx context.Context, c plan, p *opened, report *outcome.Report) ([]float32, error) {
 		c.asked.threads = c.device.Description().Threads
 		job, err := c.deblurring(), error(nil)
-		if job.LinearLight, err = c.asked.showsLight(ctx, p.planar, blur.Kernels(), report.Noise.Sigma); err != nil {
+		if job.LinearLight, err = c.asked.showsLight(ctx, p.planar, blur.Kernels()); err != nil {
 			return nil, err
 		}
 		report.LinearLight = job.LinearLight

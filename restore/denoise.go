@@ -37,6 +37,9 @@ import (
 // A grey image, also one kept as colour, goes through a colour network as three equal channels with √3 times the
 // noise level. Their results are averaged.
 //
+// An image that consists of squares of n×n equal pixels was enlarged by nearest neighbour. One pixel of each is restored and
+// repeated, unless Prior chooses the denoiser.
+//
 // Denoise fills hot pixels, and salt and pepper, first (Report.Noise.Impulses). It brightens shadows that noise has
 // darkened last (Shadows). An image without noise, such as a screenshot, is returned unchanged (Report.Unchanged).
 //

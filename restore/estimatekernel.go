@@ -9,6 +9,7 @@ import (
 
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/deblur/estimate"
+	"github.com/averaged/imaging/internal/denoising"
 	"github.com/averaged/imaging/internal/strength"
 )
 
@@ -110,6 +111,8 @@ var ofKernel = []string{"Sigma", "SigmaAuto", "Compressed", "LinearLight", "Stor
 //
 // Nothing is proven of the estimate. What is proven of Deblur holds for the kernel that it is given. The report says
 // how far the estimate can be trusted.
+//
+// If the report says LinearLight, give Deblur that option.
 //
 // It takes the options Sigma, SigmaAuto, Compressed, LinearLight, StoredSamples, KernelSize, Threads and Progress.
 func EstimateKernel(ctx context.Context, img image.Image, options ...Option) (deblur.Kernel, *KernelReport, error) {
@@ -226,8 +229,12 @@ func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, opt
 	if side := min(p.planar.Height, p.planar.Width); side >= minChecked && spread(kernel) > widest*float64(side) {
 		return []Doubt{{ForeignKernel, "kernel: it spreads over more of the photograph than blur does, and is no kernel, or one of another scale"}}, nil
 	}
-	if c.sigma, err = c.level(&p); err != nil {
-		return nil, err
+	if !c.sigmaGiven {
+		e, err := denoising.White(p.measured())
+		if err != nil {
+			return nil, err
+		}
+		c.sigma = math.Hypot(e.Sigma, c.compressed.Noise)
 	}
 	if err := c.seeLight(ctx, &p, kernel); err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/blurdomain"
-	"github.com/averaged/imaging/internal/denoising"
 	"github.com/averaged/imaging/internal/srgb"
 )
 
@@ -38,14 +37,13 @@ func domainOption(name string, d domain) Option {
 	}}
 }
 
-// showsLight says whether light was blurred in an image, by kernels that are known, whose noise has a standard deviation of at
-// most sigma.
-func (c *request) showsLight(ctx context.Context, p *Planar, kernels deblur.Grid, sigma float64) (bool, error) {
+// showsLight says whether light was blurred in an image, by kernels that are known.
+func (c *request) showsLight(ctx context.Context, p *Planar, kernels deblur.Grid) (bool, error) {
 	if c.domain != eitherDomain {
 		return c.domain == linearLight, nil
 	}
-	e, err := blurdomain.Weigh(ctx, p.planes(), kernels, sigma, c.threads)
-	return e.IsLight(), err
+	e, err := blurdomain.Weigh(ctx, p.planes(), c.threads, kernels)
+	return err == nil && e[0].IsLight(), err
 }
 
 // findBlur calls find with the samples of an image or with the light that they show, and returns what it found in the one that was
@@ -72,23 +70,31 @@ func (c request) findBlur(ctx context.Context, p opened, find func(c request, p 
 	if err != nil {
 		return nil, err
 	}
-	sigma, err := c.level(&p)
+	of, err := blurdomain.Weigh(ctx, p.planar.planes(), c.threads, samples.Grid)
 	if err != nil {
 		return nil, err
 	}
-	bySamples, err := blurdomain.Weigh(ctx, p.planar.planes(), samples.Grid, sigma, c.threads)
-	if err != nil || bySamples.IsSamples() {
+	if of[0].IsSamples() {
+		if c.progress != nil {
+			err = c.progress(backend.Progress{Fraction: 1})
+		}
 		return samples, err
 	}
 	light, err := second.findInLight(p, find)
-	if err != nil || bySamples.IsLight() {
-		return light, err
+	if err != nil {
+		return nil, err
 	}
-	byLight, err := blurdomain.Weigh(ctx, p.planar.planes(), light.Grid, sigma, c.threads)
-	if byLight.IsLight() && byLight.Light.Value > bySamples.Samples.Value {
-		return light, err
+	if of, err = blurdomain.Weigh(ctx, p.planar.planes(), c.threads, samples.Grid, light.Grid); err != nil {
+		return nil, err
 	}
-	return samples, err
+	switch bySamples, byLight := of[0], of[1]; {
+	case !bySamples.IsLight() && !(byLight.IsLight() && byLight.Light.Value > bySamples.Samples.Value):
+		return samples, nil
+	case byLight.Light.Value < bySamples.Light.Value/2: // the kernel of light has become wrong, and the other one is nearly right
+		samples.ofLight()
+		return samples, nil
+	}
+	return light, nil
 }
 
 // findInLight calls find with the light that the samples show.
@@ -98,11 +104,16 @@ func (c request) findInLight(p opened, find func(c request, p *Planar) (*Blur, e
 	if err != nil {
 		return nil, err
 	}
+	b.ofLight()
+	return b, nil
+}
+
+// ofLight says that the blur is one of light.
+func (b *Blur) ofLight() {
 	b.LinearLight = true
 	if b.Kernel != nil {
 		b.Kernel.LinearLight = true
 	}
-	return b, nil
 }
 
 // seeLight is lightOf if light was blurred by a kernel that is known, or was estimated before.
@@ -110,11 +121,7 @@ func (c *request) seeLight(ctx context.Context, p *opened, kernel deblur.Kernel)
 	if err := kernel.Check(); err != nil {
 		return err
 	}
-	sigma, err := c.level(p)
-	if err != nil {
-		return err
-	}
-	light, err := c.showsLight(ctx, p.planar, deblur.Grid{Rows: 1, Columns: 1, Kernels: []deblur.Kernel{kernel}}, sigma)
+	light, err := c.showsLight(ctx, p.planar, deblur.Grid{Rows: 1, Columns: 1, Kernels: []deblur.Kernel{kernel}})
 	if light {
 		c.lightOf(p)
 	}
@@ -133,13 +140,4 @@ func (c *request) lightOf(p *opened) {
 	slope := math.Sqrt(squares / float64(len(light.Pix)))
 	c.sigma, c.compressed.Noise = slope*c.sigma, slope*c.compressed.Noise
 	p.planar = &light
-}
-
-// level is the standard deviation of the noise of an image, with that of compression: the given one, or measured.
-func (c *request) level(p *opened) (float64, error) {
-	if c.sigmaGiven {
-		return c.sigma, nil
-	}
-	e, err := denoising.White(p.measured())
-	return math.Hypot(e.Sigma, c.compressed.Noise), err
 }

@@ -21,10 +21,10 @@ type NoiseEstimate struct {
 	// Sigma is the noise level of the image: for white noise the standard deviation, for coarse noise two to three
 	// times as much. 0 means no noise.
 	Sigma float64
-	// Levels is the noise level to give a denoiser, for each square of 16 pixels. A network has learned which levels
-	// give the best results: low ones for texture that would be lost, 0 where there is nothing to remove. For a grey
-	// image they are √3 times its noise, as a colour network meets it. Levels is nil if the estimate is one number,
-	// as in Deblur.
+	// Levels is the noise level to give a denoiser, for each square of 16 pixels, or of 16·n if every n×n pixels of the image are
+	// equal. A network has learned which levels give the best results: low ones for texture that would be lost, 0 where
+	// there is nothing to remove. For a grey image they are √3 times its noise, as a colour network meets it. Levels is
+	// nil if the estimate is one number, as in Deblur.
 	Levels *denoise.LevelMap
 	// PerChannel is the standard deviation of white noise in each channel. It is nil if Levels is not.
 	PerChannel []float64
@@ -49,12 +49,13 @@ func EstimateNoise(ctx context.Context, img image.Image) (NoiseEstimate, error) 
 		return NoiseEstimate{}, err
 	}
 	kept := &networks.Kept{}
+	p, _ = p.reduced(nil)
 	e, err := p.noise(ctx, denoising.Meter{Kept: kept, Device: dev})
 	kept.Free()
 	if closed := dev.Close(); err == nil {
 		err = closed
 	}
-	return *estimateOf(e), err
+	return *estimateOf(e).withSides(p.repetition, 1), err
 }
 
 // noise measures that of a picture as Denoise does.
@@ -84,6 +85,26 @@ func (e NoiseEstimate) Part(r image.Rectangle) NoiseEstimate {
 		e.levels[k] = part
 	}
 	return e
+}
+
+// withSides returns the estimate for an image that is larger by a factor, or smaller.
+func (e *NoiseEstimate) withSides(times, over int) *NoiseEstimate {
+	if e == nil {
+		return nil
+	}
+	out := *e
+	out.levels = e.maps()
+	for k, m := range out.levels {
+		if m == nil {
+			continue
+		}
+		sized := *m
+		sized.Side = m.Side * times / over
+		if out.levels[k] = &sized; e.Levels == m {
+			out.Levels = &sized
+		}
+	}
+	return &out
 }
 
 // estimateOf is an estimate as a caller sees it.

@@ -18,12 +18,15 @@ type opened struct {
 	copies int            // channels of the image that planar's one stands for; 0: none but itself
 	tinted *Planar        // the image of three channels that planar's one is the positions of on tone, or nil
 	tone   imageplanes.Tone
+	whole  *Planar // the image, if planar has one pixel of every repetition×repetition equal ones of it, or nil
+
+	repetition int // 1 if whole is nil
 }
 
 // open takes img apart, grey kept as colour as the one channel that it is. The samples of a
 // *Planar are the caller's and must not be written to. threads is 0 for all.
 func open(ctx context.Context, img image.Image, threads int) (opened, error) {
-	var p opened
+	p := opened{repetition: 1}
 	if given, ok := img.(*Planar); ok {
 		if err := given.Check(); err != nil {
 			return opened{}, err
@@ -71,6 +74,21 @@ func (p opened) toned(ctx context.Context) (opened, error) {
 	return p, nil
 }
 
+// reduced returns the picture with one pixel of every n×n equal ones, and the estimate of its noise for that, which may be nil. Such
+// a picture was enlarged by nearest neighbour: the smaller one has the noise, and all that is known.
+func (p opened) reduced(e *NoiseEstimate) (opened, *NoiseEstimate) {
+	given := p.planar
+	if p.hidden != nil {
+		given = p.hidden
+	}
+	n := given.planes().Repetition()
+	if n == 1 || e != nil && e.Levels != nil && e.Levels.Side%n != 0 {
+		return p, e
+	}
+	p.whole, p.repetition, p.planar = p.planar, n, (*Planar)(p.planar.planes().Reduced(n))
+	return p, e.withSides(1, n)
+}
+
 // equalPlanes says whether three planes are the same.
 func equalPlanes(pix []float32) bool {
 	n := len(pix) / 3
@@ -79,7 +97,7 @@ func equalPlanes(pix []float32) bool {
 
 // close returns the restored samples as the kind of image that was opened.
 func (p opened) close(pix []float32) image.Image {
-	channels := p.planar.Channels
+	whole, channels := p.planar, p.planar.Channels
 	switch {
 	case p.tinted != nil:
 		channels = p.tinted.Channels
@@ -88,11 +106,15 @@ func (p opened) close(pix []float32) image.Image {
 		channels = p.copies
 		pix = slices.Repeat(pix, p.copies)
 	}
+	if p.whole != nil {
+		whole = p.whole
+		pix = whole.planes().Repeated(pix, p.repetition)
+	}
 	if p.hidden != nil {
 		p.hidden.planes().PutHidden(pix)
 	}
 	if p.source == nil {
-		return &Planar{Width: p.planar.Width, Height: p.planar.Height, Channels: channels, Pix: pix, Alpha: slices.Clone(p.planar.Alpha)}
+		return &Planar{Width: whole.Width, Height: whole.Height, Channels: channels, Pix: pix, Alpha: slices.Clone(whole.Alpha)}
 	}
 	p.source.Pix = pix
 	return p.source.ToImage()

@@ -124,6 +124,9 @@ func (c plan) run(ctx context.Context, img image.Image, measure measuring, solve
 	if err != nil {
 		return nil, nil, err
 	}
+	if c.task == taskDenoise && c.choice.Prior == nil {
+		p, c.asked.noise = p.reduced(c.asked.noise)
+	}
 	report := &outcome.Report{Method: c.choice.Method}
 	if c.task == taskDenoise || c.task == taskDeblur {
 		filled, share, err := denoising.FillImpulses(ctx, p.planar.planes())
@@ -148,5 +151,7 @@ func (c plan) run(ctx context.Context, img image.Image, measure measuring, solve
 	if err != nil {
 		return nil, nil, err
 	}
-	return p.close(out), reportOf(report), nil
+	told := reportOf(report)
+	told.Noise.Estimate = told.Noise.Estimate.withSides(p.repetition, 1)
+	return p.close(out), told, nil
 }

@@ -81,10 +81,10 @@ is left out, with a note, except in floating-point images. A kernel that is turn
 flipped, inverted or of another photograph is noted, too.
 
 A camera that shook blurred light, before its tone curve; a program blurs the samples as
-they are stored. The photograph tells which it was, for a blur leaves minima in the
-spectrum of what it blurs; nothing is proven of that. In doubt samples are assumed.
---linear-light on or off says it. The curve is taken for that of sRGB. Light needs a network with
-a guide.
+they are stored. The photograph tells which it was: a blur leaves minima in the spectrum
+of what it blurs. In doubt samples are assumed; nothing is proven of the decision.
+--linear-light on or off says it. The curve is taken for that of sRGB. Light needs a
+network with a guide.
 
 --kernel-grid 3x4 takes the kernel image for a sheet of 3 rows and 4 columns of
 kernels of one size, for a blur that varies over the frame. Each is for the middle of
@@ -283,11 +283,13 @@ func (d *deblurrer) estimateParts(ctx context.Context, img *restore.Planar, few 
 		return err
 	}
 	d.bar.Clear()
-	d.blur, d.estimated, d.ofParts = common, record.KernelOf(common, report), restore.StoredSamples()
+	d.blur, d.estimated, d.ofParts = common, record.KernelOf(common, report), nil
 	if report.LinearLight {
-		d.ofParts = restore.LinearLight()
+		few = append(few, restore.LinearLight()) // of the run the photograph tells again: its denoiser may know samples alone
+	} else {
+		d.ofParts = restore.StoredSamples()
+		few = append(few, d.ofParts)
 	}
-	few = append(few, d.ofParts)
 	d.app.tellKernel(d.app.Input, report)
 	d.bar.Begin("estimating the blur of parts")
 	if d.grid, err = restore.EstimateGrid(ctx, img, common, d.cells.rows, d.cells.columns, few...); err != nil {

@@ -141,9 +141,6 @@ func TestDeblurOfATurn(t *testing.T) {
 	require.EqualValues(t, rows, o["rows"])
 	require.EqualValues(t, columns, o["columns"])
 	require.Equal(t, sheet.Pix, load(t, "again.png").Pix)
-
-	r := succeeds(t, append(few, "--boundary", "reflect")...)
-	require.NotContains(t, r.stdout, "turned", "a grid goes with the unknown boundary only")
 }
 
 // The sheet of a turn is one that --kernel-grid takes with the rows and columns that are printed.

@@ -73,7 +73,8 @@ func (b *batchFlags) checkPreview() error {
 }
 
 // previewMargin is how many pixels around a part are restored along with it and cut off, so that it
-// looks as in the whole: what networks see around a pixel, and what a blur brings in besides.
+// looks as in the whole: what networks see around a pixel, and what a blur brings in besides. The part begins and ends at
+// a multiple of it, or of the side of squares with noise levels, so that repeated pixels are whole.
 const previewMargin = 48
 
 // previewOne does one task of --preview.
@@ -105,8 +106,15 @@ func (a *app) previewOne(ctx context.Context, r restorer, t plan.Task, opts []re
 	}
 	kernel := r.removedBlur()
 	margin := previewMargin + max(kernel.H, kernel.W)
+	square := previewMargin
+	if noise != nil {
+		square = noise.Levels.Side
+	}
 	p.whole = image.Rect(0, 0, m.Width, m.Height)
-	p.part = image.Rect(p.x, p.y, p.x+p.width, p.y+p.height).Inset(-margin).Intersect(p.whole)
+	p.part = image.Rect(p.x, p.y, p.x+p.width, p.y+p.height).Inset(-margin)
+	p.part = image.Rect(
+		max(0, p.part.Min.X)/square*square, max(0, p.part.Min.Y)/square*square,
+		(p.part.Max.X+square-1)/square*square, (p.part.Max.Y+square-1)/square*square).Intersect(p.whole)
 	if noise != nil {
 		opts = append(opts, restore.Noise(noise.Part(p.part)))
 	}

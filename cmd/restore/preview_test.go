@@ -89,3 +89,23 @@ func TestPreviewHasTheLevelsOfTheWhole(t *testing.T) {
 		require.InDeltaSlice(t, of.Pix[c*2000:][:2000], panel(p.Pix[c*n:], p.Width, 40, 50, 1), 3./255)
 	}
 }
+
+// The part of a photograph that was enlarged by nearest neighbour is denoised as the whole, wherever it begins.
+func TestPreviewOfRepeatedPixels(t *testing.T) {
+	inFolder(t)
+	small := picture(3, 60, 70, 8, 0.05)
+	m := picture(3, 180, 210, 8, 0)
+	for i := range m.Pix {
+		m.Pix[i] = small.Pix[i/210/3*70+i%210/3]
+	}
+	save(t, "a.png", m)
+	succeeds(t, "denoise", "a.png", "-o", "1.pfm")
+	succeeds(t, "denoise", "a.png", "-o", "p.pfm", "--preview", "65,70,30,20")
+	p, of := load(t, "p.pfm"), load(t, "1.pfm")
+	of.Crop(20, 30, 70, 65)
+	n := len(p.Pix) / 3
+	for c := range 3 {
+		require.InDeltaSlice(t, of.Pix[c*600:][:600], panel(p.Pix[c*n:], p.Width, 20, 30, 1), 3./255)
+		require.NotEqual(t, panel(p.Pix[c*n:], p.Width, 20, 30, 0), panel(p.Pix[c*n:], p.Width, 20, 30, 1))
+	}
+}

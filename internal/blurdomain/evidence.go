@@ -9,6 +9,7 @@ package blurdomain
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imageplanes"
@@ -22,22 +23,28 @@ type Evidence struct {
 	Samples, Light Sum
 	// Difference is Light − Samples.
 	Difference Sum
-	// Squares is how many there were, of all channels.
+	// Squares is how many there were.
 	Squares int
 }
 
-// Sum is a sum over squares, and the same in units of the standard deviation that it would have if its terms had either sign.
+// Sum is a sum over squares, and how far it is from 0, as a normal distribution has standard deviations (Student's t of the squares).
 type Sum struct{ Value, Deviations float64 }
 
-// significant is the number of standard deviations from which on a sum counts.
-const significant = 2
+const (
+	// significant is the number of standard deviations from which on a sum counts.
+	significant = 2
+	// enoughSquares is how many there must be for a decision.
+	enoughSquares = 5
+)
 
 // IsLight says whether the kernels explain light, and explain it better than the samples.
-func (e Evidence) IsLight() bool { return e.Light.Value > 0 && e.Difference.Deviations > significant }
+func (e Evidence) IsLight() bool {
+	return e.Squares >= enoughSquares && e.Light.Value > 0 && e.Difference.Deviations > significant
+}
 
 // IsSamples says whether it is the other way round, or whether there are too few squares to tell. What is neither is open.
 func (e Evidence) IsSamples() bool {
-	return e.Squares <= significant*significant || e.Samples.Deviations > significant && e.Difference.Deviations < -significant
+	return e.Squares < enoughSquares || e.Samples.Deviations > significant && e.Difference.Deviations < -significant
 }
 
 const (
@@ -47,25 +54,27 @@ const (
 	// Squares are left out with a larger share of samples that are clipped.
 	maxClipped = 0.01
 	// So many samples of each channel are looked at, at most, in squares that are evenly spread over the frame.
-	maxSamples = 2 << 20
-	// The noise has at most the given level, and the level is at least that of minSigma. Where it has less, the zeros of k̂
-	// are deeper: shares of its power are tried, and the likeliest is taken for all squares of a domain.
-	minSigma               = 1. / 255
-	noiseShares, shareStep = 9, 0.5
+	maxSamples = 1 << 20
+	// The noise fills the zeros of k̂, and may be weaker than it is where there is no blur, because files round it and cameras smooth it.
+	// So it has one of these standard deviations: strongestNoise and so many halves of it. In each domain the likeliest is taken for all
+	// squares.
+	strongestNoise = 16. / 255
+	noiseLevels    = 8
 	// What the window leaks into the zeros is about this share of the power around them.
 	leak = 1e-3
 	// Slower waves than so many in a square are left out.
 	firstCycle = 2.5
 )
 
-// Weigh returns the evidence of a photograph, whose noise has a standard deviation of at most sigma, under a grid of kernels. There
-// is none where the photograph is too small for the kernel. The squares are independent of each other, and so is the result of
-// the number of threads.
-func Weigh(ctx context.Context, p *imageplanes.Planes, grid deblur.Grid, sigma float64, threads int) (Evidence, error) {
-	sigma = max(sigma, minSigma)
+// Weigh returns the evidence of a photograph under each of some grids of kernels. There is none where the photograph is too small for the largest kernel. All grids are weighed in the same squares, so that
+// sums may be compared. The squares are independent of each other, and so is the result of the number of threads.
+func Weigh(ctx context.Context, p *imageplanes.Planes, threads int, grids ...deblur.Grid) ([]Evidence, error) {
+	evidence := make([]Evidence, len(grids))
 	size := 0
-	for _, k := range grid.Kernels {
-		size = max(size, k.H, k.W)
+	for _, g := range grids {
+		for _, k := range g.Kernels {
+			size = max(size, k.H, k.W)
+		}
 	}
 	side := minSide
 	for side < kernelsInSide*size {
@@ -75,34 +84,43 @@ func Weigh(ctx context.Context, p *imageplanes.Planes, grid deblur.Grid, sigma f
 		side /= 2
 	}
 	if size < 2 || side < 2*size {
-		return Evidence{}, nil
+		return evidence, nil
 	}
-	responses := make([]*response, len(grid.Kernels))
-	w := newWindow(side)
-	for i, k := range grid.Kernels {
-		responses[i] = w.response(k, size)
+	w := newWindow(side, size)
+	responses := make([][]*response, len(grids))
+	for i, g := range grids {
+		for _, k := range g.Kernels {
+			responses[i] = append(responses[i], w.response(k))
+		}
 	}
 	corners := spread(p.Height, p.Width, side)
-	gains := make([]*gain, len(corners)*p.Channels)
+	gains := make([][]*gain, len(grids))
+	for i := range gains {
+		gains[i] = make([]*gain, len(corners))
+	}
 	pool := parallel.New(threads)
 	defer pool.Close()
-	pool.For(len(gains), func(i int) {
-		if ctx.Err() != nil {
-			return
-		}
-		at, channel := corners[i/p.Channels], i%p.Channels
+	pool.For(len(corners), func(i int) {
 		square := make([]float64, side*side)
-		if !cut(square, p, channel, at, side) {
-			return
+		for channel := range p.Channels {
+			if ctx.Err() != nil || !cut(square, p, channel, corners[i], side) {
+				continue
+			}
+			d := w.domains(square)
+			for j, g := range grids {
+				row := (corners[i].y + side/2) * g.Rows / p.Height
+				column := (corners[i].x + side/2) * g.Columns / p.Width
+				if gains[j][i] == nil {
+					gains[j][i] = new(gain)
+				}
+				w.gain(gains[j][i], d, responses[j][row*g.Columns+column])
+			}
 		}
-		row := (at.y + side/2) * grid.Rows / p.Height
-		column := (at.x + side/2) * grid.Columns / p.Width
-		gains[i] = w.gain(square, responses[row*grid.Columns+column], sigma)
 	})
-	if err := ctx.Err(); err != nil {
-		return Evidence{}, err
+	for i := range evidence {
+		evidence[i] = weighed(gains[i])
 	}
-	return sum(gains), nil
+	return evidence, ctx.Err()
 }
 
 // corner is the upper left one of a square.
@@ -148,46 +166,46 @@ func cut(square []float64, p *imageplanes.Planes, channel int, at corner, side i
 	return float64(clipped) <= maxClipped*float64(len(square))
 }
 
-// gain is what a square says, for each share of the noise.
-type gain struct{ samples, light [noiseShares]float64 }
+// gain is what a square of all channels says, for each level of the noise.
+type gain struct{ samples, light [noiseLevels]float64 }
 
-// sum adds what all squares say, with the likeliest share of the noise in each domain.
-func sum(gains []*gain) Evidence {
-	var samples, light [noiseShares]float64
+// weighed adds what all squares say, with the likeliest level of the noise in each domain.
+func weighed(gains []*gain) Evidence {
+	gains = slices.DeleteFunc(gains, func(g *gain) bool { return g == nil })
+	var samples, light [noiseLevels]float64
 	for _, g := range gains {
-		if g == nil {
-			continue
-		}
-		for i := range noiseShares {
+		for i := range noiseLevels {
 			samples[i] += g.samples[i]
 			light[i] += g.light[i]
 		}
 	}
 	s, l := likeliest(samples), likeliest(light)
-	var e Evidence
-	var squares [3]float64
+	return Evidence{
+		Samples:    sum(gains, func(g *gain) float64 { return g.samples[s] }),
+		Light:      sum(gains, func(g *gain) float64 { return g.light[l] }),
+		Difference: sum(gains, func(g *gain) float64 { return g.light[l] - g.samples[s] }),
+		Squares:    len(gains),
+	}
+}
+
+// sum adds what squares say. The distribution of Student's t becomes nearly a normal one by Wallace's formula (1959).
+func sum(gains []*gain, of func(g *gain) float64) (s Sum) {
+	squares := 0.0
 	for _, g := range gains {
-		if g == nil {
-			continue
-		}
-		e.Squares++
-		difference := g.light[l] - g.samples[s]
-		e.Difference.Value += difference
-		for i, v := range [3]float64{g.samples[s], g.light[l], difference} {
-			squares[i] += v * v
-		}
+		s.Value += of(g)
+		squares += of(g) * of(g)
 	}
-	e.Samples.Value, e.Light.Value = samples[s], light[l]
-	for i, sum := range []*Sum{&e.Samples, &e.Light, &e.Difference} {
-		if squares[i] > 0 {
-			sum.Deviations = sum.Value / math.Sqrt(squares[i])
-		}
+	n := float64(len(gains))
+	freedom := n - 1
+	if variance := (squares - s.Value*s.Value/n) / freedom; variance > 0 {
+		t2 := s.Value * s.Value / (n * variance)
+		s.Deviations = math.Copysign(math.Sqrt(freedom*math.Log1p(t2/freedom))*(8*freedom+1)/(8*freedom+3), s.Value)
 	}
-	return e
+	return s
 }
 
 // likeliest returns where the largest of the values is.
-func likeliest(v [noiseShares]float64) (at int) {
+func likeliest(v [noiseLevels]float64) (at int) {
 	for i := range v {
 		if v[i] > v[at] {
 			at = i
@@ -196,37 +214,45 @@ func likeliest(v [noiseShares]float64) (at int) {
 	return at
 }
 
-// gain weighs a square in both domains.
-func (w *window) gain(square []float64, r *response, sigma float64) *gain {
-	var g gain
-	w.weigh(g.samples[:], square, r, sigma*sigma)
-	slopes := 0.0
-	for i, v := range square {
-		light, slope := srgb.LinearWithSlope(v)
-		square[i] = light
-		slopes += slope * slope * w.weights[i] * w.weights[i]
-	}
-	w.weigh(g.light[:], square, r, sigma*sigma*slopes)
-	return &g
+// domains is a square in both domains. slopes is the mean square of the curve's, by which noise has more power in light.
+type domains struct {
+	samples, light spectrum
+	slopes         float64
 }
 
-// weigh sets gain to how much likelier the spectrum of a square is with the kernel's response than without it, for each
-// share of a noise power. The power at each frequency is exponentially distributed about its expectation (Whittle 1953). Without the
+func (w *window) domains(square []float64) (d domains) {
+	light := make([]float64, len(square))
+	for i, v := range square {
+		var slope float64
+		light[i], slope = srgb.LinearWithSlope(v)
+		d.slopes += slope * slope * w.weights[i] * w.weights[i]
+	}
+	d.samples, d.light = w.spectra(square, light)
+	return d
+}
+
+// gain adds what a square says in both domains.
+func (w *window) gain(g *gain, d domains, r *response) {
+	w.weigh(g.samples[:], d.samples, r, 1)
+	w.weigh(g.light[:], d.light, r, d.slopes)
+}
+
+// weigh adds to gain how much likelier a spectrum is with the kernel's response than without it, for each
+// level of noise, whose power the curve has multiplied by gained. The power at each frequency is exponentially distributed about its expectation (Whittle 1953). Without the
 // kernel that is the power m around; with it, s·|k̂|² + n, where n is the noise, and s such that the power around is m, too.
-func (w *window) weigh(gain, square []float64, r *response, noise float64) {
-	power, around := w.spectra(square, r.taper)
-	for i, y := range power {
+func (w *window) weigh(gain []float64, s spectrum, r *response, gained float64) {
+	for i, y := range s.power {
 		if !w.used[i] {
 			continue
 		}
-		m := around[i]
+		m := s.around[i]
 		without := math.Log(m) + y/m
-		share := 1.0
+		noise := strongestNoise * strongestNoise * gained
 		for j := range gain {
-			n := share * noise
-			with := max(max(m-n, 0)/r.around[i]*r.power[i]+n, leak*m)
+			n := min(noise, m)
+			with := max((m-n)/r.around[i]*r.power[i]+n, leak*m)
 			gain[j] += without - math.Log(with) - y/with
-			share *= shareStep
+			noise /= 4
 		}
 	}
 }

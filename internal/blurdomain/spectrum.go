@@ -2,6 +2,8 @@ package blurdomain
 
 import (
 	"math"
+	"math/cmplx"
+	"slices"
 
 	"gonum.org/v1/gonum/dsp/fourier"
 
@@ -14,11 +16,14 @@ type window struct {
 	side        int
 	weights     []float64 // of Hann's window; the sum of their squares is 1
 	correlation []float64 // of the weights, by lag
+	taper       []float64 // weights of lags that make means around a frequency
 	used        []bool    // which frequencies count: one of each pair, which are equal
 }
 
-func newWindow(side int) *window {
-	w := &window{side: side, weights: make([]float64, side*side), correlation: make([]float64, side*side), used: make([]bool, side*side)}
+// newWindow returns that of squares for kernels of at most size samples in a row. Means are over the frequencies that such a kernel
+// cannot tell apart: in lags, a Gaussian of a quarter of its size.
+func newWindow(side, size int) *window {
+	w := &window{side: side, taper: make([]float64, side*side), weights: make([]float64, side*side), correlation: make([]float64, side*side), used: make([]bool, side*side)}
 	line, squares := make([]float64, side), 0.0
 	for i := range line {
 		s := math.Sin(math.Pi * (float64(i) + .5) / float64(side))
@@ -39,6 +44,7 @@ func newWindow(side int) *window {
 		w.weights[i] = line[y] * line[x] / squares
 		w.correlation[i] = lags[y] * lags[x]
 		fy, fx := signed(y, side), signed(x, side)
+		w.taper[i] = math.Exp(-8 * float64(fy*fy+fx*fx) / float64(size*size))
 		w.used[i] = (fy > 0 || fy == 0 && fx > 0) && math.Hypot(float64(fy), float64(fx)) >= firstCycle
 	}
 	return w
@@ -53,21 +59,11 @@ func signed(i, side int) int {
 }
 
 // response is the power of a kernel's frequency response as it is seen through the window, and its mean around each frequency.
-type response struct {
-	power, around []float64
-	taper         []float64 // the weights of lags that make the mean
-}
+type response spectrum
 
-// response returns that of a kernel. Means are over the frequencies that a kernel of so many samples in a row cannot tell apart: in
-// lags, a Gaussian of a quarter of that.
-func (w *window) response(k deblur.Kernel, size int) *response {
+func (w *window) response(k deblur.Kernel) *response {
 	n := w.side
-	r := &response{taper: make([]float64, n*n)}
-	std := float64(size) / 4
-	for i := range r.taper {
-		y, x := float64(signed(i/n, n)), float64(signed(i%n, n))
-		r.taper[i] = math.Exp(-(y*y + x*x) / (2 * std * std))
-	}
+	var r response
 	kernel := make([]complex128, n*n)
 	for i, v := range k.Weights {
 		kernel[i/k.W*n+i%k.W] = complex(float64(v), 0)
@@ -81,52 +77,76 @@ func (w *window) response(k deblur.Kernel, size int) *response {
 	around := make([]complex128, n*n)
 	for i := range kernel {
 		kernel[i] *= complex(w.correlation[i], 0)
-		around[i] = kernel[i] * complex(r.taper[i], 0)
+		around[i] = kernel[i] * complex(w.taper[i], 0)
+	}
+	for i, v := range around {
+		kernel[i] += complex(0, 1) * v // both are even: so are their transforms, and real
 	}
 	transform.forward(kernel)
-	transform.forward(around)
-	r.power, r.around = positive(kernel), positive(around)
-	return r
+	r.power, r.around = positive(kernel)
+	return &r
 }
 
-// spectra returns the power of a square through the window, and its mean around each frequency, by a taper of lags. White noise
-// of variance 1 has a power of 1.
-func (w *window) spectra(square, taper []float64) (power, around []float64) {
+// spectrum is the power of a square through the window, and its mean around each frequency. White noise of variance 1 has a power of 1.
+type spectrum struct{ power, around []float64 }
+
+// spectra returns those of two squares, which are the real and the imaginary part of one square.
+func (w *window) spectra(a, b []float64) (of, and spectrum) {
+	z := make([]complex128, len(a))
+	for i, v := range w.centred(a) {
+		z[i] = complex(v, 0)
+	}
+	for i, v := range w.centred(b) {
+		z[i] += complex(0, v)
+	}
+	n := w.side
+	transform := newTransform(n)
+	transform.forward(z)
+	power := make([]complex128, len(z))
+	for i, v := range z {
+		// The transforms of real squares are ½(z + z̄′) and ½(z − z̄′)/i, where z̄′ is the conjugate at the opposite frequency.
+		o := cmplx.Conj(z[(n-i/n)%n*n+(n-i%n)%n])
+		s, d := (v+o)/2, (v-o)/2
+		power[i] = complex(real(s)*real(s)+imag(s)*imag(s), real(d)*real(d)+imag(d)*imag(d))
+	}
+	of.power, and.power = positive(power)
+	transform.inverse(power)
+	for i := range power {
+		power[i] *= complex(w.taper[i], 0)
+	}
+	transform.forward(power)
+	of.around, and.around = positive(power)
+	return of, and
+}
+
+// centred returns a square through the window, without its mean.
+func (w *window) centred(square []float64) []float64 {
 	mean, sum := 0.0, 0.0
 	for i, v := range square {
 		mean += v * w.weights[i]
 		sum += w.weights[i]
 	}
 	mean /= sum
-	z := make([]complex128, len(square))
+	out := make([]float64, len(square))
 	for i, v := range square {
-		z[i] = complex((v-mean)*w.weights[i], 0)
+		out[i] = (v - mean) * w.weights[i]
 	}
-	transform := newTransform(w.side)
-	transform.forward(z)
-	for i, v := range z {
-		z[i] = complex(real(v)*real(v)+imag(v)*imag(v), 0)
-	}
-	power = positive(z)
-	transform.inverse(z)
-	for i := range z {
-		z[i] *= complex(taper[i], 0)
-	}
-	transform.forward(z)
-	return power, positive(z)
+	return out
 }
 
-// positive returns the real parts, at least a little above 0.
-func positive(z []complex128) []float64 {
-	top := 0.0
-	for _, v := range z {
-		top = max(top, real(v))
-	}
-	p := make([]float64, len(z))
+// positive returns the real and the imaginary parts, at least a little above 0.
+func positive(z []complex128) (re, im []float64) {
+	re, im = make([]float64, len(z)), make([]float64, len(z))
 	for i, v := range z {
-		p[i] = max(real(v), 1e-14*top, math.SmallestNonzeroFloat64)
+		re[i], im[i] = real(v), imag(v)
 	}
-	return p
+	for _, p := range [2][]float64{re, im} {
+		least := max(1e-14*slices.Max(p), math.SmallestNonzeroFloat64)
+		for i := range p {
+			p[i] = max(p[i], least)
+		}
+	}
+	return re, im
 }
 
 // transform is Fourier's of a square.

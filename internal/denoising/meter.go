@@ -86,7 +86,8 @@ func settleWhite(ctx context.Context, e *outcome.Estimate, p *imageplanes.Planes
 	if len(noisy) == 0 {
 		return nil
 	}
-	white, err := noise.MeasureWhite(p.Pix, p.Channels, p.Height, p.Width)
+	visible := p.Visible()
+	white, err := noise.MeasureWhite(visible.Pix, p.Channels, visible.Height, visible.Width)
 	if err != nil {
 		return fmt.Errorf("restore: noise level: %w", err)
 	}

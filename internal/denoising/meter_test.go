@@ -1,0 +1,32 @@
+package denoising
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/imageplanes"
+	"github.com/averaged/imaging/internal/outcome"
+	"github.com/averaged/imaging/internal/synthetic"
+)
+
+// White noise is measured where pixels are visible. What fills the others has none, and hid it.
+func TestWhiteNoiseOfVisiblePixels(t *testing.T) {
+	const h, w = 128, 160
+	p := imageplanes.New(3, h, w)
+	p.Alpha = make([]uint16, h*w)
+	noise := synthetic.White(make([]float32, 3*h*w), 0.1, 5)
+	for i := range p.Pix {
+		p.Pix[i] = 0.4 + 0.2*float32(i%w)/w + noise[i]
+		if i%w < w/2 {
+			p.Alpha[i%(h*w)] = 0xffff
+		}
+	}
+	p, err := p.FillHidden(t.Context(), 0)
+	require.NoError(t, err)
+	e := outcome.Estimate{ByDenoiser: [2]*denoise.LevelMap{levelsOfWhite: denoise.ConstantLevels(h, w, 0.1)}}
+	require.NoError(t, settleWhite(t.Context(), &e, p, 1))
+	require.Equal(t, outcome.WhiteNoise, e.Kind)
+	require.InDelta(t, 0.1, e.Sigma, 0.005)
+}
