@@ -11,10 +11,12 @@ import (
 	"github.com/averaged/imaging/restore"
 )
 
-// A dark image is filled and enlarged as well as a bright one: counts of 12 bits in a file of 16 are a sixteenth as bright.
+// A dark image is deblurred, filled and enlarged as well as a bright one: counts of 12 bits in a file of 16 are a sixteenth as bright.
 func TestDarkImages(t *testing.T) {
 	const side, dark = 48, 16
 	clean := still(side, side)
+	box, err := deblur.Box(3)
+	require.NoError(t, err)
 	mask := image.NewGray(image.Rect(0, 0, side, side))
 	for i := range mask.Pix {
 		mask.Pix[i] = byte(i * i % 11 % 2 * 255)
@@ -33,10 +35,17 @@ func TestDarkImages(t *testing.T) {
 		"upscale": func(y *restore.Planar, o ...restore.Option) (image.Image, *restore.Report, error) {
 			return restore.Upscale(t.Context(), y, 2, o...)
 		},
+		"deblur": func(y *restore.Planar, o ...restore.Option) (image.Image, *restore.Report, error) {
+			return restore.Deblur(t.Context(), y, box, append(o, restore.StoredSamples())...)
+		},
 	} {
 		for _, method := range []string{"original", "tv"} {
 			for _, sigma := range []float64{0.001, 0.03} {
-				y := noisy(clean, sigma, 5)
+				scene := clean
+				if name == "deblur" {
+					scene = blurred(t, clean, box, deblur.Unknown)
+				}
+				y := noisy(scene, sigma, 5)
 				bright, _, err := do(y, restore.Sigma(sigma), restore.Method(method))
 				require.NoError(t, err)
 				darkened, report, err := do(dim(y), restore.Sigma(sigma/dark), restore.Method(method))

@@ -46,7 +46,7 @@ import (
 //
 // The noise level is estimated at frequencies that the kernel removes, and checked against the result. If both the
 // residual and an estimate of the noise contradict a given one, the first run, or the annealed steps, are repeated at
-// the estimate.
+// the estimate. A dark image is brightened for the run, unless light was blurred.
 //
 // With the boundary deblur.Unknown, the unknown image is larger than the photograph, and the result is cropped to it.
 // The type of the result, invisible pixels and errors are as in Denoise. Invisible pixels are no data. An invalid kernel is an error too.

@@ -319,12 +319,16 @@ func (d *deblurrer) shown(g deblur.Grid) deblur.Grid {
 	return g.Part(d.preview.whole.Dy(), d.preview.whole.Dx(), d.preview.part)
 }
 
-// memory is that of an iteration. Of a photograph with clipped samples there are also which, and room for one channel. Where light
+// memory is that of an iteration. Of a photograph with clipped samples there are also which, and room for one channel. A dark one
+// is there brightened, too. Where light
 // was blurred, the photograph and the scales of the blur are three images more.
 func (d *deblurrer) memory(m *imagefile.Image) int64 {
 	bytes := memory.OfDeblurring(len(m.Pix), pnp.ByChannel(backend.Image(m.Channels, m.Height, m.Width)))
-	if slices.Max(m.Pix) >= 1 {
+	switch brightest := slices.Max(m.Pix); {
+	case brightest >= 1:
 		bytes += 4 * int64(len(m.Pix)+m.Width*m.Height)
+	case brightest < 0.5:
+		bytes += 4 * int64(len(m.Pix))
 	}
 	if d.linear.value != "off" && d.method != networks.TV {
 		bytes += 3 * 4 * int64(len(m.Pix))

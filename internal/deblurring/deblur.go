@@ -45,11 +45,12 @@ type Job struct {
 	Start    StartingPoint
 	// LinearLight says that light was blurred, and not the samples as stored. It needs a network with a guide.
 	LinearLight bool
+
+	exposure float64 // what the photograph was brightened by; 0: not at all
 }
 
-// Deblur returns the samples of a photograph without its blur, for the noise that the report has, and completes the
-// report.
-func (j Job) Deblur(ctx context.Context, p *imageplanes.Planes, blur Blur, report *outcome.Report) ([]float32, error) {
+// deblur is Deblur for a photograph that is as bright as it is to be.
+func (j Job) deblur(ctx context.Context, p *imageplanes.Planes, blur Blur, report *outcome.Report) ([]float32, error) {
 	problem, err := j.New(ctx, p, blur, report)
 	if err != nil {
 		return nil, err
@@ -134,7 +135,7 @@ func (j Job) New(ctx context.Context, p *imageplanes.Planes, blur Blur, report *
 	if k, err = even(dev, k, j.Choice); err != nil {
 		return nil, err
 	}
-	d := &Problem{dev: dev, k: k, planar: p, sigma: report.Noise.Disturbance, starting: j.Start, step: j.Step, strength: j.Strength, brightest: inverse.Peak(p.Pix, report.Noise.Sigma)}
+	d := &Problem{dev: dev, k: k, planar: p, sigma: report.Noise.Disturbance, starting: j.Start, step: j.Step, strength: j.Strength, brightest: max(j.exposure, 1) * inverse.Peak(p.Pix, report.Noise.Sigma)}
 	defer func() {
 		if err != nil {
 			d.Free()
@@ -179,7 +180,7 @@ func (j Job) New(ctx context.Context, p *imageplanes.Planes, blur Blur, report *
 	if err := d.network.ForIteration(); err != nil {
 		return nil, err
 	}
-	d.retuning = &retuning{blur: blur, dev: dev, planar: p, given: report.Noise.Estimate == nil, sigma: math.Max(d.sigma, strength.MinSigma), first: math.Max(d.sigma, strength.MinSigma), kernel: kernel.Energy(), network: d.network, current: d.network}
+	d.retuning = &retuning{blur: blur, exposure: max(j.exposure, 1), dev: dev, planar: p, given: report.Noise.Estimate == nil, sigma: math.Max(d.sigma, strength.MinSigma), first: math.Max(d.sigma, strength.MinSigma), kernel: kernel.Energy(), network: d.network, current: d.network}
 	if j.Adapt && j.Choice.Adapts() {
 		d.retuning.energy = kernel.Energy()
 	}

@@ -35,6 +35,8 @@ type retuning struct {
 	adapted *networks.Fitted   // of the second run; or nil
 	current *networks.Fitted   // one of these
 	first   float64            // noise level that network is for
+	// exposure is what the photograph was brightened by. What is told of levels is about the photograph before that.
+	exposure float64
 
 	adaptation float64   // of the second run, 0 where there is none
 	left       []float64 // root mean square of what each run left
@@ -117,14 +119,15 @@ func (r *retuning) explain(report *outcome.Report) {
 		return
 	}
 	report.Noise.Disturbance = r.sigma
+	first, left, used := r.first/r.exposure, r.left[0]/r.exposure, r.sigma/r.exposure
 	doubt := fmt.Sprintf(
 		"a run for noise of %.2g left %.2g of the photograph, so the kernel is not exact, or the noise not white: the strength is for %.2g",
-		r.first, r.left[0], r.sigma)
+		first, left, used)
 	if r.given {
 		report.Noise.Sigma = r.sigma
 		doubt = fmt.Sprintf(
 			"sigma: %.3g was given, but a run for it left %.2g of the photograph and the noise is estimated otherwise: %.3g was used in its place",
-			r.first, r.left[0], r.sigma)
+			first, left, used)
 	}
 	report.Doubts = append(report.Doubts, outcome.Doubt{Text: doubt})
 }
