@@ -2,6 +2,8 @@ package deblur
 
 import (
 	"fmt"
+	"image"
+	"math"
 	"slices"
 )
 
@@ -110,6 +112,50 @@ func (g Grid) Thinned(rows, columns int) Grid {
 		t.Kernels = append(t.Kernels, g.Kernels[y*g.Columns+x])
 	}
 	return t
+}
+
+// Part returns the grid for a part, with pixels in it, of a photograph with h rows and w columns. Its kernels are those that
+// Varying has at the middles of its cells, which are at most half as large as those of g, so that the blur hardly changes.
+func (g Grid) Part(h, w int, part image.Rectangle) Grid {
+	rows, columns := windowsInPart(g.Rows, h, part.Min.Y, part.Max.Y), windowsInPart(g.Columns, w, part.Min.X, part.Max.X)
+	kernels := g.framed()
+	p := Grid{Rows: len(rows), Columns: len(columns)}
+	for _, row := range rows {
+		for _, column := range columns {
+			k := g.frame()
+			k.Weights = make([]float32, k.H*k.W)
+			for i, of := range kernels {
+				share := float32(row[i/g.Columns] * column[i%g.Columns])
+				if share == 0 {
+					continue
+				}
+				for j, v := range of.Weights {
+					k.Weights[j] += share * v
+				}
+			}
+			p.Kernels = append(p.Kernels, k)
+		}
+	}
+	return p
+}
+
+// windowsInPart are the values of the windows of n parts of an axis of size samples, at the middles of the cells into which Grid.Part cuts
+// the samples from first to before end.
+func windowsInPart(n, size, first, end int) (at [][]float64) {
+	all := windows(n, size, 0, size, math.MaxInt)
+	cells := 1
+	if n > 1 {
+		cells = min((2*n*(end-first)+size-1)/size, end-first, MaxCells)
+	}
+	for i := range cells {
+		middle := first + (2*i+1)*(end-first)/(2*cells)
+		var values []float64
+		for _, w := range all {
+			values = append(values, w[middle])
+		}
+		at = append(at, values)
+	}
+	return at
 }
 
 // Frame returns the rows and columns of the smallest frame that holds all kernels with their centres on one sample.

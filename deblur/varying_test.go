@@ -2,6 +2,7 @@ package deblur
 
 import (
 	"fmt"
+	"image"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -342,4 +343,50 @@ func TestWindowsStandOnThePhotograph(t *testing.T) {
 		require.InDelta(t, 1, of[0][0], 1e-12)
 		require.InDelta(t, 1, of[n-1][before+n*part+after-1], 1e-12)
 	})
+}
+
+// The grid of a part blurs it as the grid of the photograph does.
+func TestPartOfAGrid(t *testing.T) {
+	dev := cputest.Open(t)
+	defer func() { require.NoError(t, dev.Close()) }()
+	const h, w = 120, 160
+	motion, err := UniformTurn(0.1, 10, -20, h, w)
+	require.NoError(t, err)
+	g, err := motion.Grid(h, w)
+	require.NoError(t, err)
+	part := image.Rect(50, 30, 131, 90)
+	blurred := func(g Grid, h, w int, unknown []float32) []float32 {
+		v, err := NewVarying(dev, g, h, w)
+		require.NoError(t, err)
+		defer v.Free()
+		dh, dw := v.Domain()
+		from := devicetest.Upload(t, dev, backend.Image(1, dh, dw), unknown)
+		defer from.Free()
+		to := devicetest.Upload(t, dev, backend.Image(1, h, w), make([]float32, h*w))
+		defer to.Free()
+		require.NoError(t, v.Apply(to, from))
+		return devicetest.Download(t, dev, to)
+	}
+	cut := func(pix []float32, width int, r image.Rectangle) (of []float32) {
+		for y := r.Min.Y; y < r.Max.Y; y++ {
+			of = append(of, pix[y*width+r.Min.X:y*width+r.Max.X]...)
+		}
+		return of
+	}
+	fh, fw := g.Frame()
+	unknown := scene(h+fh-1, w+fw-1)
+	want := cut(blurred(g, h, w, unknown), w, part)
+	under := func(g Grid) float64 {
+		gh, gw := g.Frame()
+		require.Equal(t, [2]int{fh, fw}, [2]int{gh, gw})
+		seen := image.Rect(part.Min.X, part.Min.Y, part.Max.X+fw-1, part.Max.Y+fh-1)
+		return meanSquare(want, blurred(g, part.Dy(), part.Dx(), cut(unknown, w+fw-1, seen)))
+	}
+	p := g.Part(h, w, part)
+	require.NoError(t, p.Check())
+	require.Less(t, under(p), under(Grid{1, 1, []Kernel{g.framed()[len(g.Kernels)/2]}})/100, "one kernel is not enough")
+
+	require.Equal(t, g.framed()[:1], Grid{1, 1, g.framed()[:1]}.Part(h, w, part).Kernels)
+	p = g.Part(h, w, image.Rect(3, 4, 4, 5))
+	require.Equal(t, [2]int{1, 1}, [2]int{p.Rows, p.Columns})
 }

@@ -44,6 +44,12 @@ func (r *Restorer) DeblurBlind(ctx context.Context, img image.Image, blur *Blur,
 			return out, report.about(blur), err
 		}
 	}
+	if c.asked.domain == eitherDomain {
+		c.asked.domain = storedSamples
+		if blur.LinearLight {
+			c.asked.domain = linearLight
+		}
+	}
 	known := blur.kernels()
 	out, report, err := c.run(ctx, img, underBlur(known), removing(known))
 	return out, report.about(blur), err

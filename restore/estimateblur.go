@@ -18,15 +18,23 @@ type Blur struct {
 	// Turn is nil if the blur is the same all over the frame, and Kernel, the report of that, if it is not.
 	Turn   *Turn
 	Kernel *KernelReport
+	// LinearLight reports that light was blurred, before sRGB's curve made samples of it. The kernels are those of light.
+	LinearLight bool
 }
 
 // String returns the blur in a few words.
 func (b *Blur) String() string {
-	if b.Turn != nil {
-		return b.Turn.String()
+	switch {
+	case b.Turn == nil:
+		return b.Kernel.String()
+	case b.LinearLight:
+		return b.Turn.String() + inLight
 	}
-	return b.Kernel.String()
+	return b.Turn.String()
 }
+
+// inLight is said of a blur of light.
+const inLight = ", in linear light"
 
 // Doubts are about the kernel.
 func (b *Blur) Doubts() []Doubt {
@@ -74,27 +82,38 @@ func EstimateBlur(ctx context.Context, img image.Image, options ...Option) (*Blu
 }
 
 func (c request) estimateBlur(ctx context.Context, img image.Image) (*Blur, error) {
-	p, opt, err := c.forEstimate(ctx, img)
+	p, err := open(ctx, img, c.threads)
 	if err != nil {
 		return nil, err
 	}
-	find := estimate.Blur
-	if c.boundary != deblur.Unknown {
-		find = func(ctx context.Context, pix []float32, channels, h, w int, opt estimate.Options) (*estimate.Turned, *estimate.Estimate, error) {
-			e, err := estimate.Kernel(ctx, pix, channels, h, w, opt)
-			return nil, e, err
+	return c.findBlur(ctx, p, func(c request, p *Planar) (*Blur, error) {
+		if c.boundary != deblur.Unknown {
+			return c.uniformBlur(ctx, p)
 		}
-	}
-	t, e, err := find(ctx, p.Pix, p.Channels, p.Height, p.Width, opt)
-	switch {
-	case err != nil:
+		t, e, err := estimate.Blur(ctx, p.Pix, p.Channels, p.Height, p.Width, c.estimating())
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("restore: %w", err)
+		case t == nil:
+			return uniform(e), nil
+		}
+		b := &Blur{Turn: &Turn{X: t.X + float64(p.Width)/2, Y: t.Y + float64(p.Height)/2, Degrees: t.Angle() * 180 / math.Pi, Motion: t.Motion}}
+		if b.Grid, err = t.Motion.Grid(p.Height, p.Width); err != nil {
+			return nil, fmt.Errorf("restore: %w", err)
+		}
+		return b, nil
+	})
+}
+
+// uniformBlur estimates a blur that is the same all over the frame.
+func (c request) uniformBlur(ctx context.Context, p *Planar) (*Blur, error) {
+	e, err := estimate.Kernel(ctx, p.Pix, p.Channels, p.Height, p.Width, c.estimating())
+	if err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
-	case t == nil:
-		return &Blur{Grid: deblur.Grid{Rows: 1, Columns: 1, Kernels: []deblur.Kernel{e.Kernel}}, Kernel: kernelReport(e)}, nil
 	}
-	b := &Blur{Turn: &Turn{X: t.X + float64(p.Width)/2, Y: t.Y + float64(p.Height)/2, Degrees: t.Angle() * 180 / math.Pi, Motion: t.Motion}}
-	if b.Grid, err = t.Motion.Grid(p.Height, p.Width); err != nil {
-		return nil, fmt.Errorf("restore: %w", err)
-	}
-	return b, nil
+	return uniform(e), nil
+}
+
+func uniform(e *estimate.Estimate) *Blur {
+	return &Blur{Grid: deblur.Grid{Rows: 1, Columns: 1, Kernels: []deblur.Kernel{e.Kernel}}, Kernel: kernelReport(e)}
 }

@@ -18,11 +18,15 @@ func EstimateGrid(ctx context.Context, img image.Image, kernel deblur.Kernel, ro
 	if err != nil {
 		return deblur.Grid{}, err
 	}
-	p, opt, err := c.forEstimate(ctx, img)
+	p, err := open(ctx, img, c.threads)
 	if err != nil {
 		return deblur.Grid{}, err
 	}
-	g, err := estimate.Grid(ctx, p.Pix, p.Channels, p.Height, p.Width, kernel, rows, columns, opt)
+	if err := c.seeLight(ctx, &p, kernel); err != nil {
+		return deblur.Grid{}, err
+	}
+	of := p.planar
+	g, err := estimate.Grid(ctx, of.Pix, of.Channels, of.Height, of.Width, kernel, rows, columns, c.estimating())
 	if err != nil {
 		return deblur.Grid{}, fmt.Errorf("restore: %w", err)
 	}

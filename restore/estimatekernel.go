@@ -10,7 +10,6 @@ import (
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/deblur/estimate"
 	"github.com/averaged/imaging/internal/denoising"
-	"github.com/averaged/imaging/internal/srgb"
 	"github.com/averaged/imaging/internal/strength"
 )
 
@@ -55,6 +54,8 @@ type KernelReport struct {
 	// Varies reports that the blur seems to vary over the frame: two parts have kernels of their own. Then Trust is
 	// not "good".
 	Varies bool
+	// LinearLight reports that light was blurred, before sRGB's curve made samples of it, and that the kernel is that of light.
+	LinearLight bool
 	// Doubts are about the kernel.
 	Doubts []Doubt
 }
@@ -89,6 +90,9 @@ func (r *KernelReport) String() string {
 	case estimate.Gaussian.String():
 		text = fmt.Sprintf("a Gaussian of %.1f pixels", r.Std)
 	}
+	if r.LinearLight {
+		text += inLight
+	}
 	if len(r.Parts) == 0 {
 		return text + ", trust doubtful (" + tooSmall + ")"
 	}
@@ -99,7 +103,7 @@ func (r *KernelReport) String() string {
 const tooSmall = "the photograph is too small to compare parts of it"
 
 // ofKernel are the options that EstimateKernel takes.
-var ofKernel = []string{"Sigma", "SigmaAuto", "Compressed", "LinearLight", "KernelSize", "Threads", "Progress"}
+var ofKernel = []string{"Sigma", "SigmaAuto", "Compressed", "LinearLight", "StoredSamples", "KernelSize", "Threads", "Progress"}
 
 // EstimateKernel estimates the kernel of a blurred photograph from the photograph alone (blind deconvolution; package
 // deblur/estimate), for Deblur. It converts colour to grey, and treats invisible pixels as Denoise does. It uses the
@@ -108,21 +112,23 @@ var ofKernel = []string{"Sigma", "SigmaAuto", "Compressed", "LinearLight", "Kern
 // Nothing is proven of the estimate. What is proven of Deblur holds for the kernel that it is given. The report says
 // how far the estimate can be trusted.
 //
-// It takes the options Sigma, SigmaAuto, Compressed, LinearLight, KernelSize, Threads and Progress.
+// If the report says LinearLight, give Deblur that option.
+//
+// It takes the options Sigma, SigmaAuto, Compressed, LinearLight, StoredSamples, KernelSize, Threads and Progress.
 func EstimateKernel(ctx context.Context, img image.Image, options ...Option) (deblur.Kernel, *KernelReport, error) {
 	c, err := applyOnly(options, ofKernel)
 	if err != nil {
 		return deblur.Kernel{}, nil, err
 	}
-	p, opt, err := c.forEstimate(ctx, img)
+	p, err := open(ctx, img, c.threads)
 	if err != nil {
 		return deblur.Kernel{}, nil, err
 	}
-	e, err := estimate.Kernel(ctx, p.Pix, p.Channels, p.Height, p.Width, opt)
+	b, err := c.findBlur(ctx, p, func(c request, p *Planar) (*Blur, error) { return c.uniformBlur(ctx, p) })
 	if err != nil {
-		return deblur.Kernel{}, nil, fmt.Errorf("restore: %w", err)
+		return deblur.Kernel{}, nil, err
 	}
-	return e.Kernel, kernelReport(e), nil
+	return b.Grid.Kernels[0], b.Kernel, nil
 }
 
 // applyOnly is apply for a function that takes some options alone.
@@ -135,31 +141,9 @@ func applyOnly(options []Option, some []string) (request, error) {
 	return apply(options)
 }
 
-// forEstimate opens an image for an estimate of its blur.
-func (c request) forEstimate(ctx context.Context, img image.Image) (*Planar, estimate.Options, error) {
-	p, err := open(ctx, img, c.threads)
-	if err == nil {
-		c.lightOf(&p)
-	}
-	return p.planar, estimate.Options{Sigma: c.sigma, Coding: c.compressed.Noise, Size: c.kernelSize, Threads: c.threads, Progress: c.progress}, err
-}
-
-// lightOf replaces the samples of an opened image by the light that they show, and the levels of noise by those of light, if
-// light was blurred.
-func (c *request) lightOf(p *opened) {
-	if !c.linear {
-		return
-	}
-	light, squares := *p.planar, 0.0
-	light.Pix = make([]float32, len(p.planar.Pix))
-	for i, v := range p.planar.Pix {
-		l, slope := srgb.LinearWithSlope(float64(v))
-		light.Pix[i] = float32(l)
-		squares += slope * slope
-	}
-	slope := math.Sqrt(squares / float64(len(light.Pix)))
-	c.sigma, c.compressed.Noise = slope*c.sigma, slope*c.compressed.Noise
-	p.planar = &light
+// estimating are the options of an estimate.
+func (c *request) estimating() estimate.Options {
+	return estimate.Options{Sigma: c.sigma, Coding: c.compressed.Noise, Size: c.kernelSize, Threads: c.threads, Progress: c.progress}
 }
 
 func kernelReport(e *estimate.Estimate) *KernelReport {
@@ -242,7 +226,6 @@ func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, opt
 	if err != nil {
 		return nil, err
 	}
-	c.lightOf(&p)
 	if side := min(p.planar.Height, p.planar.Width); side >= minChecked && spread(kernel) > widest*float64(side) {
 		return []Doubt{{ForeignKernel, "kernel: it spreads over more of the photograph than blur does, and is no kernel, or one of another scale"}}, nil
 	}
@@ -252,6 +235,9 @@ func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, opt
 			return nil, err
 		}
 		c.sigma = math.Hypot(e.Sigma, c.compressed.Noise)
+	}
+	if err := c.seeLight(ctx, &p, kernel); err != nil {
+		return nil, err
 	}
 	m, ok, err := estimate.Check(ctx, p.planar.Pix, p.planar.Channels, p.planar.Height, p.planar.Width, kernel, max(c.sigma, strength.MinSigma), c.threads)
 	if err != nil || !ok {

@@ -240,7 +240,7 @@ func TestInpaintKindsOfImages(t *testing.T) {
 	}
 }
 
-func TestInpaintSizesAndThreads(t *testing.T) {
+func TestInpaintSizes(t *testing.T) {
 	r, err := restore.New()
 	require.NoError(t, err)
 	defer r.Close()
@@ -253,6 +253,9 @@ func TestInpaintSizesAndThreads(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
+}
+
+func TestInpaintOnThreads(t *testing.T) {
 	x := leaves(3, 24, 30)
 	mask := scatteredMask(24, 30, 0.4)
 	before := append([]float32(nil), x.Pix...)
@@ -262,11 +265,12 @@ func TestInpaintSizesAndThreads(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, one, three)
 	require.Equal(t, before, x.Pix, "the input is not changed")
+}
 
+func TestInpaintOnAnotherDevice(t *testing.T) {
+	small, mask := leaves(3, 12, 14), scatteredMask(12, 14, 0.4)
 	dev := refdevice.New(refdevice.Options{})
 	defer dev.Close()
-	small := crop(x, 0, 0, 12, 14)
-	mask = scatteredMask(12, 14, 0.4)
 	here, _, err := restore.Inpaint(t.Context(), small, mask, restore.Method("tv"))
 	require.NoError(t, err)
 	there, _, err := restore.Inpaint(t.Context(), small, mask, restore.Method("tv"), restore.Device(dev))

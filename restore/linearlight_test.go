@@ -2,7 +2,9 @@ package restore_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/averaged/imaging/deblur"
@@ -38,7 +40,7 @@ func TestLinearLight(t *testing.T) {
 		return psnr(t, out.(*restore.Planar), truth), report
 	}
 	light := clippedToBytes(noisy(curved(blurred(t, curved(truth, srgb.Linear), kernel, deblur.Circular), srgb.Encoded), 1.5/255, 7))
-	stored, _ := run(light)
+	stored, _ := run(light, restore.StoredSamples())
 	linear, report := run(light, restore.LinearLight())
 	require.Greater(t, linear, stored+2)
 	require.True(t, report.Iteration.Converged)
@@ -68,6 +70,64 @@ func TestLinearLight(t *testing.T) {
 	require.True(t, report.Iteration.Run.Certificate.Converges() && report.Iteration.Run.Certificate.FixedPointExists())
 	require.Greater(t, slices.Max(out.(*restore.Planar).Pix), float32(1.3))
 	require.Less(t, report.Iteration.Left[0], 2*report.Noise.Sigma)
+}
+
+// tiles is a grey image of overlapping rectangles, whose edges show what was blurred.
+func tiles(h, w int) *restore.Planar {
+	random := rand.New(rand.NewPCG(1, 1))
+	p := restore.NewPlanar(1, h, w)
+	for range h * w / 60 {
+		y, x, v := random.IntN(h), random.IntN(w), .05+.85*random.Float32()
+		down, right := 3+random.IntN(20), 3+random.IntN(20)
+		for i := y; i < min(y+down, h); i++ {
+			for j := x; j < min(x+right, w); j++ {
+				p.Pix[i*w+j] = v
+			}
+		}
+	}
+	return p
+}
+
+// The photograph tells whether light was blurred, with a kernel and without.
+func TestThePhotographTellsWhatWasBlurred(t *testing.T) {
+	kernel, err := deblur.Shake(11, 2)
+	require.NoError(t, err)
+	const h, w = 200, 260
+	truth := tiles(h, w)
+	for _, light := range []bool{true, false} {
+		p := blurred(t, truth, kernel, deblur.Circular)
+		if light {
+			p = curved(blurred(t, curved(truth, srgb.Linear), kernel, deblur.Circular), srgb.Encoded)
+		}
+		p = clippedToBytes(noisy(p, 1./255, 7))
+		few := []restore.Option{restore.Iterations(1), restore.Boundary(deblur.Circular), restore.Sigma(1. / 255)}
+		of := func(options ...restore.Option) *restore.Planar {
+			out, report, err := restore.Deblur(t.Context(), p, kernel, append(options, few...)...)
+			require.NoError(t, err)
+			if len(options) == 0 {
+				require.Equal(t, light, report.LinearLight)
+			}
+			return out.(*restore.Planar)
+		}
+		said := restore.StoredSamples()
+		if light {
+			said = restore.LinearLight()
+		}
+		require.Equal(t, of(said), of())
+
+		b, err := restore.EstimateBlur(t.Context(), p, restore.Boundary(deblur.Circular))
+		require.NoError(t, err)
+		require.Equal(t, light, b.LinearLight)
+		require.Equal(t, light, b.Kernel.LinearLight)
+		require.Equal(t, light, strings.Contains(b.String(), "in linear light"))
+		_, report, err := restore.DeblurBlind(t.Context(), p, b, few...)
+		require.NoError(t, err)
+		require.Equal(t, light, report.LinearLight)
+		// A denoiser without a guide knows samples alone.
+		_, report, err = restore.DeblurBlind(t.Context(), p, b, append(few, restore.Method("tv"))...)
+		require.NoError(t, err)
+		require.False(t, report.LinearLight)
+	}
 }
 
 // Nothing changes where the curve does not matter: a photograph of an odd side, one channel, and without blur.

@@ -335,8 +335,11 @@ func TestEstimateNoiseStops(t *testing.T) {
 	for i := 300; i < len(x.Alpha); i++ {
 		x.Alpha[i] = 0xffff
 	}
-	looked := 0
-	for ; ; looked += 7 {
+	looked, stride := 0, 7
+	if testing.Short() { // the race detector makes seconds of it
+		stride = 41
+	}
+	for ; ; looked += stride {
 		ctx := &looks{Context: t.Context()}
 		ctx.left.Store(int64(looked))
 		_, err := restore.EstimateNoise(ctx, x)

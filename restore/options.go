@@ -37,12 +37,12 @@ import (
 //	Boundary                                                  Deblur, Inpaint, Upscale, Check
 //	Kernel                                                    Inpaint, Upscale
 //	Compressed                                                Deblur, Inpaint, Upscale
-//	LinearLight                                               Deblur
+//	LinearLight, StoredSamples                                Deblur
 //	Antialias                                                 Upscale
 //	KernelSize                                                EstimateKernel
 //
 // DeblurVarying and DeblurBlind take the options of Deblur. EstimateKernel, EstimateBlur, EstimateGrid and CheckKernel take Sigma,
-// SigmaAuto, Compressed, LinearLight, Threads and Progress besides KernelSize, and EstimateBlur takes Boundary.
+// SigmaAuto, Compressed, LinearLight, StoredSamples, Threads and Progress besides KernelSize, and EstimateBlur takes Boundary.
 type Option interface {
 	change(c *request) error
 	name() string
@@ -82,7 +82,7 @@ type request struct {
 	start      deblurring.StartingPoint // the Wiener estimate; tests take others
 	antialias  upscale.Antialias
 	kernel     *deblur.Kernel // of Inpaint and Upscale; nil: no blur
-	linear     bool           // light was blurred
+	domain     domain         // what was blurred
 	compressed Compression    // of estimates of a blur, Inpaint and Upscale
 	kernelSize int            // of EstimateKernel; 0: its default
 	device     backend.Device
@@ -178,16 +178,6 @@ func Boundary(b deblur.Boundary) Option {
 			return &OptionError{Option: "Boundary", Value: b, Want: "deblur.Unknown, Circular, Zero or Reflect"}
 		}
 		c.boundary, c.beyond = b, true
-		return nil
-	}}
-}
-
-// LinearLight says that light was blurred before sRGB's curve made samples of it, as in a camera. Without it the
-// samples are taken to be blurred as they are stored. It needs a network with a guide. The curve stays in the model, which is
-// linearised at the image that a run begins with: what is proven of the run is proven with that operator in the place of the blur.
-func LinearLight() Option {
-	return option{"LinearLight", func(c *request) error {
-		c.linear = true
 		return nil
 	}}
 }

@@ -58,8 +58,12 @@ func (r *Restorer) plan(t task, options []Option) (plan, error) {
 	if err := p.choose(); err != nil {
 		return plan{}, err
 	}
-	if c.linear && t == taskDeblur && !p.choice.Guided() {
+	switch {
+	case t != taskDeblur || p.choice.Guided():
+	case c.domain == linearLight:
 		return plan{}, &OptionError{Option: "LinearLight", Value: p.choice.Method, Want: "a network with a guide"}
+	default:
+		p.asked.domain = storedSamples
 	}
 	return p, nil
 }
@@ -216,7 +220,7 @@ func (p *plan) denoising() denoising.Job {
 func (p *plan) deblurring() deblurring.Job {
 	return deblurring.Job{
 		Options: p.iteration(), Device: p.device, Choice: p.choice, Adapt: p.asked.adapt, Boundary: p.boundary,
-		Start: p.asked.start, LinearLight: p.asked.linear,
+		Start: p.asked.start,
 	}
 }
 
@@ -294,6 +298,7 @@ var belongs = map[string][]task{
 	"Kernel":        {taskInpaint, taskUpscale},
 	"Compressed":    {taskDeblur, taskInpaint, taskUpscale},
 	"LinearLight":   {taskDeblur},
+	"StoredSamples": {taskDeblur},
 	"Antialias":     {taskUpscale},
 	"Device":        {taskNew},
 	"Threads":       {taskNew},

@@ -21,6 +21,8 @@ type Report struct {
 	Certified    bool
 	// Weight is the weight of total variation: α in Denoise, λ in Deblur. It is 0 with a network.
 	Weight float64
+	// LinearLight reports that Deblur took light to be blurred, before sRGB's curve made samples of it.
+	LinearLight bool
 
 	Noise     NoiseReport
 	Network   NetworkReport
@@ -128,7 +130,7 @@ type GuideReport struct {
 // reportOf makes the report of a call.
 func reportOf(o *outcome.Report) *Report {
 	r := &Report{
-		Method: o.Method, Unchanged: o.Unchanged, Averagedness: o.Averagedness, Certified: o.Certified, Weight: o.Weight,
+		Method: o.Method, Unchanged: o.Unchanged, Averagedness: o.Averagedness, Certified: o.Certified, Weight: o.Weight, LinearLight: o.LinearLight,
 		Noise: NoiseReport{
 			Sigma: o.Noise.Sigma, Given: o.Noise.Given, Disturbance: o.Noise.Disturbance, Impulses: o.Noise.Impulses, Clipped: o.Noise.Clipped,
 			ShadowsRaised: o.Noise.ShadowsRaised, ShadowSlope: o.Noise.ShadowSlope,

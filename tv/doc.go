@@ -17,6 +17,7 @@
 // The iterates are float32, the terms and sums of the gap float64. In flat parts of the solution,
 // neighbouring pixels of u may differ by the rounding of u, up to 2⁻²⁴·|u|, and each such difference adds up
 // to α times its size to the gap. Elsewhere p is on the surface of its ball only to 2⁻²³. On photographs the
-// gap stops falling at 2e-8 to 1e-7 of the primal objective: a relative gap of 1e-6 is attained, 1e-8 is not.
+// gap stops falling at 2e-8 to 1e-7 of the primal objective: a relative gap of 1e-6 is attained, 1e-8 is not. Under a large α, where
+// little of the image is left, it stops at more.
 // The solver notices that the gap no longer falls, stops, and reports what it has reached.
 package tv

@@ -142,6 +142,25 @@ func TestStopsAtTheFloorOfFloat32(t *testing.T) {
 	require.Less(t, bound, 0.01)
 }
 
+// The floor is higher under a large α, where the image becomes flat: enlarging by 2 with 16 times the strength took 20 times as long.
+func TestStopsAtTheFloorOfALargeAlpha(t *testing.T) {
+	s := backend.Image(2, 60, 60)
+	y := make([]float32, s.Len())
+	random := rand.New(rand.NewPCG(3, 4))
+	for i := range y {
+		y[i] = 0.1 + 0.01*float32(random.NormFloat64())
+	}
+	f := newFixture(t, device(t, 2), s, tv.Options{Alpha: 0.2, Coupling: tv.Coupled()})
+	for range 4 {
+		f.within(t, y, 0)
+	}
+	_, bound := f.within(t, y, 0)
+	r := f.Report()
+	require.True(t, r.Groups[0].AtFloor)
+	require.Less(t, r.Iterations, 100)
+	require.Less(t, bound, 0.01)
+}
+
 func TestReachesTheLimitOfIterations(t *testing.T) {
 	f := newFixture(t, device(t, 1), backend.Image(1, 30, 30), tv.Options{Alpha: 0.3, MaxIterations: 5})
 	f.apply(t, picture(backend.Image(1, 30, 30), 0.1, 2))

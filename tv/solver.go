@@ -35,7 +35,11 @@ func (s *solver) run(ctx context.Context) (GroupReport, error) {
 		return r, err
 	}
 	steps, clock := newSteps(), gapClock{}
-	var past plateau
+	rounding, err := s.rounding()
+	if err != nil {
+		return r, err
+	}
+	past := plateau{rounding: rounding}
 	evaluateAt := firstEvaluation
 	if s.start.warm || s.problem.Alpha == 0 {
 		evaluateAt = 0
@@ -69,6 +73,15 @@ func (s *solver) run(ctx context.Context) (GroupReport, error) {
 			return r, err
 		}
 	}
+}
+
+// rounding is about the gap that rounding of u to float32 makes (see the package comment). Independent errors have a standard
+// deviation of at most 2⁻²⁴/√3 of a sample. Their gradient is at most 2·2⁻²⁴/√3 times as long as u, and u no longer than y. The gap
+// gets α times the sum of its lengths at all pixels.
+func (s *solver) rounding() (gap float64, err error) {
+	var squares [1]float64
+	err = s.dev.Reduce(squares[:], backend.Reduction{Kind: backend.SumSquares, X: s.y})
+	return float64(s.problem.Alpha) * 0x1p-23 / math.Sqrt(3) * math.Sqrt(float64(s.y.Shape().Plane())*squares[0]), err
 }
 
 // begin sets u and p to the point to start from. A warm u is nearer to the
@@ -137,16 +150,18 @@ const floorOfGap = 2e-8
 
 // plateau notices that the gap has stopped to fall.
 type plateau struct {
-	its  []int
-	gaps []float64
+	rounding float64 // the gap that rounding makes
+	its      []int
+	gaps     []float64
 }
 
 // reached records a gap and tells whether float32 allows no better: the gap is
-// relatively small, and has hardly fallen while the iterations grew by half,
+// small, and has hardly fallen while the iterations grew by half,
 // where it would have fallen to a quarter. The first few iterations of a warm start may
-// make it hardly fall, too, so small is only ten times what float32 reaches on photographs.
+// make it hardly fall, too, so small is what rounding makes, or ten times what float32 reaches on photographs.
 func (p *plateau) reached(it int, gap, primal float64) bool {
-	const small, grown, fallen = 1e-6, 1.5, 0.7
+	const grown, fallen = 1.5, 0.7
+	small := max(1e-6*primal, p.rounding)
 	flat := false
 	for i, before := range p.its {
 		if before > 0 && float64(it) >= grown*float64(before) {
@@ -154,5 +169,5 @@ func (p *plateau) reached(it int, gap, primal float64) bool {
 		}
 	}
 	p.its, p.gaps = append(p.its, it), append(p.gaps, gap)
-	return flat && gap < small*primal
+	return flat && gap < small
 }

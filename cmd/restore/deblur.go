@@ -26,12 +26,13 @@ type deblurrer struct {
 	batchFlags
 	blurFlags
 	adapt   bool
-	linear  bool        // --linear-light
-	flip    bool        // --kernel-flip
-	centre  bool        // --kernel-center
-	cells   gridFlag    // --kernel-grid
-	grid    deblur.Grid // where cells are given: once loaded, or estimated
-	size    int         // --kernel-size
+	linear  choice         // --linear-light
+	ofParts restore.Option // what was blurred, where kernels of parts were estimated
+	flip    bool           // --kernel-flip
+	centre  bool           // --kernel-center
+	cells   gridFlag       // --kernel-grid
+	grid    deblur.Grid    // where cells are given: once loaded, or estimated
+	size    int            // --kernel-size
 	written string
 	save    imagefile.WriteOptions // of written
 	limit   restore.Option         // of size, or nil
@@ -79,10 +80,11 @@ with a note; --kernel-center=false turns that off. An even background of grey or
 is left out, with a note, except in floating-point images. A kernel that is turned,
 flipped, inverted or of another photograph is noted, too.
 
-The blur is taken for one of the samples as they are stored, as programs blur. A camera
-that shook blurred light, before its tone curve: --linear-light says so, and takes the
-curve for that of sRGB. For such photographs it is worth 3 dB on average with the
-kernel; others lose as much, so try both. It needs a network with a guide.
+A camera that shook blurred light, before its tone curve; a program blurs the samples as
+they are stored. The photograph tells which it was: a blur leaves minima in the spectrum
+of what it blurs. In doubt samples are assumed; nothing is proven of the decision.
+--linear-light on or off says it. The curve is taken for that of sRGB. Light needs a
+network with a guide.
 
 --kernel-grid 3x4 takes the kernel image for a sheet of 3 rows and 4 columns of
 kernels of one size, for a blur that varies over the frame. Each is for the middle of
@@ -103,8 +105,8 @@ estimated. If both the result and an estimate contradict a given --sigma, the fi
 run is repeated at the estimated level. The noise is measured at frequencies that the
 kernel removes.
 
---preview X,Y,W,H restores a part only, in seconds, and estimates blur and noise in
-that part. --report FILE.html writes a page to look at.
+--preview X,Y,W,H restores a part only, with the blur of the whole photograph and the
+noise of that part. --report FILE.html writes a page to look at.
 
 A result stands beside its input as NAME.deblurred.EXT unless -o says otherwise. A
 WebP or GIF image becomes a PNG.`),
@@ -143,16 +145,11 @@ func (d *deblurrer) bindOwn(c *cobra.Command) {
 }
 
 func (d *deblurrer) checkOwn() (err error) {
-	if d.linear && d.method == networks.TV {
-		return usagef("--linear-light needs a network with a guide, and --prior tv is none")
+	if d.linear.value == "on" && d.method == networks.TV {
+		return usagef("--linear-light on needs a network with a guide, and --prior tv is none")
 	}
-	if d.byParts() {
-		switch {
-		case d.preview.given():
-			return usagef("--preview shows a part of the image, and the kernels of --kernel-grid are for all of it")
-		case d.boundary.value != deblur.Unknown.String():
-			return usagef("--kernel-grid goes with --boundary unknown only")
-		}
+	if d.byParts() && d.boundary.value != deblur.Unknown.String() {
+		return usagef("--kernel-grid goes with --boundary unknown only")
 	}
 	if d.kernelFile != "" {
 		switch {
@@ -208,16 +205,15 @@ func (d *deblurrer) loadOwn(ctx context.Context, a *app) (opts []restore.Option,
 		}
 		d.prepareKernel(a)
 	}
-	opts = []restore.Option{restore.Boundary(boundaryOf(d.boundary)), restore.Adaptation(d.adapt)}
-	return append(opts, d.light()...), nil
+	return []restore.Option{restore.Boundary(boundaryOf(d.boundary)), restore.Adaptation(d.adapt), d.light()}, nil
 }
 
-// light is the option about what was blurred.
-func (d *deblurrer) light() []restore.Option {
-	if d.linear {
-		return []restore.Option{restore.LinearLight()}
+// light is the option about what was blurred: total variation knows samples alone.
+func (d *deblurrer) light() restore.Option {
+	if d.method == networks.TV {
+		return restore.StoredSamples()
 	}
-	return nil
+	return lightOption(d.linear)
 }
 
 // prepareKernel turns and centres a kernel that was given.
@@ -239,8 +235,7 @@ func farOff(dy float64, h int, dx float64, w int) bool {
 
 // look checks the kernel against the photograph, or estimates the blur.
 func (d *deblurrer) look(ctx context.Context, img *restore.Planar) error {
-	few := append([]restore.Option{restore.Threads(d.Threads)}, d.compression...)
-	few = append(few, d.light()...)
+	few := append([]restore.Option{restore.Threads(d.Threads), d.light()}, d.compression...)
 	if d.sigma.given && d.sigma.value > 0 {
 		few = append(few, restore.Sigma(d.sigma.value))
 	}
@@ -273,8 +268,6 @@ func (d *deblurrer) estimate(ctx context.Context, img *restore.Planar, few []res
 	}
 	d.bar.Clear()
 	if t := b.Turn; t != nil {
-		// In a preview img is a part, and the user knows the whole.
-		t.X, t.Y = t.X+float64(d.preview.left), t.Y+float64(d.preview.top)
 		d.app.Remark(d.app.Input, "blur estimated: %s", t)
 	} else {
 		d.app.tellKernel(d.app.Input, b.Kernel)
@@ -290,7 +283,13 @@ func (d *deblurrer) estimateParts(ctx context.Context, img *restore.Planar, few 
 		return err
 	}
 	d.bar.Clear()
-	d.blur, d.estimated = common, record.KernelOf(common, report)
+	d.blur, d.estimated, d.ofParts = common, record.KernelOf(common, report), nil
+	if report.LinearLight {
+		few = append(few, restore.LinearLight()) // of the run the photograph tells again: its denoiser may know samples alone
+	} else {
+		d.ofParts = restore.StoredSamples()
+		few = append(few, d.ofParts)
+	}
 	d.app.tellKernel(d.app.Input, report)
 	d.bar.Begin("estimating the blur of parts")
 	if d.grid, err = restore.EstimateGrid(ctx, img, common, d.cells.rows, d.cells.columns, few...); err != nil {
@@ -303,11 +302,21 @@ func (d *deblurrer) estimateParts(ctx context.Context, img *restore.Planar, few 
 func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...restore.Option) (image.Image, *restore.Report, error) {
 	switch {
 	case d.found != nil:
-		return restore.DeblurBlind(ctx, img, d.found, opts...)
+		b := *d.found
+		b.Grid = d.shown(b.Grid)
+		return restore.DeblurBlind(ctx, img, &b, opts...)
 	case d.grid.Kernels != nil:
-		return restore.DeblurVarying(ctx, img, d.grid, opts...)
+		return restore.DeblurVarying(ctx, img, d.shown(d.grid), append(opts, d.ofParts)...)
 	}
 	return restore.Deblur(ctx, img, d.blur, opts...)
+}
+
+// shown is the grid for what is computed of the photograph: a part, if --preview is given.
+func (d *deblurrer) shown(g deblur.Grid) deblur.Grid {
+	if !d.preview.given() {
+		return g
+	}
+	return g.Part(d.preview.whole.Dy(), d.preview.whole.Dx(), d.preview.part)
 }
 
 // memory is that of an iteration. Of a photograph with clipped samples there are also which, and room for one channel. Where light
@@ -317,7 +326,7 @@ func (d *deblurrer) memory(m *imagefile.Image) int64 {
 	if slices.Max(m.Pix) >= 1 {
 		bytes += 4 * int64(len(m.Pix)+m.Width*m.Height)
 	}
-	if d.linear {
+	if d.linear.value != "off" && d.method != networks.TV {
 		bytes += 3 * 4 * int64(len(m.Pix))
 	}
 	return bytes
@@ -341,7 +350,7 @@ func (d *deblurrer) keep(ctx context.Context, g deblur.Grid) error {
 }
 
 func (d *deblurrer) describe(o *record.Outcome) {
-	o.Kernel, o.KernelEstimate, o.Boundary, o.LinearLight = d.kernelFile, d.estimated, d.boundary.value, d.linear
+	o.Kernel, o.KernelEstimate, o.Boundary = d.kernelFile, d.estimated, d.boundary.value
 }
 
 func (d *deblurrer) achieved(o *record.Outcome) string {
@@ -352,7 +361,15 @@ func (d *deblurrer) achieved(o *record.Outcome) string {
 		if e.Kind == record.NoBlur {
 			return "no blur found, " + o.NoiseRemoved() + " removed"
 		}
-		return "estimated blur and " + o.NoiseRemoved() + " removed"
+		return "estimated " + blurOf(o) + " and " + o.NoiseRemoved() + " removed"
 	}
-	return "blur and " + o.NoiseRemoved() + " removed"
+	return blurOf(o) + " and " + o.NoiseRemoved() + " removed"
+}
+
+// blurOf says what was blurred if it was not the samples as they are stored.
+func blurOf(o *record.Outcome) string {
+	if o.LinearLight {
+		return "blur of light"
+	}
+	return "blur"
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/quality"
 )
 
 func TestGridFlag(t *testing.T) {
@@ -42,8 +43,21 @@ func TestKernelGrid(t *testing.T) {
 	o := objects(t, r.stdout)[0]
 	require.Contains(t, o["certificate"].(map[string]any)["operator_norm_reason"], "varying")
 	require.Equal(t, 40, load(t, "a.deblurred.png").Height)
+
+	// A preview has the kernels of its part.
+	const left, top, side = 120, 30, 30
+	save(t, "b.png", picture(1, 80, 260, 8, 0.01))
+	run := []string{"deblur", "--prior", "tv", "--sigma", "0.02", "--kernel", "sheet.png", "--kernel-grid", "1x2", "b.png", "-o"}
+	succeeds(t, append(run, "whole.pfm")...)
+	succeeds(t, append(run, "part.pfm", "--preview", "120,30,30,30")...)
+	whole, part := load(t, "whole.pfm"), load(t, "part.pfm")
+	require.Equal(t, 2*side+previewGap, part.Width)
+	whole.Crop(side, side, top, left)
+	psnr, err := quality.PSNR(whole.Pix, panel(part.Pix, part.Width, side, side, 1), 1)
+	require.NoError(t, err)
+	require.Greater(t, psnr, 40.)
+
 	for want, args := range map[string][]string{
-		"part of the image":  {"deblur", "--kernel", "sheet.png", "--kernel-grid", "1x2", "--preview", "0,0,9,9", "a.png"},
 		"--boundary unknown": {"deblur", "--kernel", "sheet.png", "--kernel-grid", "1x2", "--boundary", "zero", "a.png"},
 		"of one size":        {"deblur", "--kernel", "sheet.png", "--kernel-grid", "2x2", "a.png"},
 		"ROWSxCOLUMNS":       {"deblur", "--kernel", "sheet.png", "--kernel-grid", "2", "a.png"},
@@ -117,21 +131,16 @@ func TestDeblurOfATurn(t *testing.T) {
 	succeeds(t, append(few, "--kernel", "sheet.png", "--kernel-grid", fmt.Sprintf("%dx%d", rows, columns))...)
 	require.InDeltaSlice(t, first.Pix, load(t, "a.deblurred.png").Pix, 2.0/255)
 
-	// A preview names the point in the whole photograph.
-	o = objects(t, succeeds(t, append(few, "--preview", "72,52,140,110")...).stdout)[0]
-	found = o["kernel_estimate"].(map[string]any)
-	require.Equal(t, "turn", found["kind"])
-	point = found["point"].([]any)
-	require.InDelta(t, w/2, point[0], 8)
-	require.InDelta(t, h/2, point[1], 8)
+	// A preview has the blur of the whole photograph, also where the part shows less of it.
+	part := objects(t, succeeds(t, append(few, "--preview", "130,70,40,40")...).stdout)[0]
+	require.Equal(t, o["kernel_estimate"].(map[string]any)["point"], part["kernel_estimate"].(map[string]any)["point"])
+	require.Equal(t, o["kernel_estimate"].(map[string]any)["angle"], part["kernel_estimate"].(map[string]any)["angle"])
+	require.Equal(t, o["notes"].([]any)[:2], part["notes"].([]any)[:2])
 
 	o = objects(t, succeeds(t, "kernel", "estimate", "a.png", "-o", "again.png", "--json").stdout)[0]
 	require.EqualValues(t, rows, o["rows"])
 	require.EqualValues(t, columns, o["columns"])
 	require.Equal(t, sheet.Pix, load(t, "again.png").Pix)
-
-	r := succeeds(t, append(few, "--boundary", "reflect")...)
-	require.NotContains(t, r.stdout, "turned", "a grid goes with the unknown boundary only")
 }
 
 // The sheet of a turn is one that --kernel-grid takes with the rows and columns that are printed.

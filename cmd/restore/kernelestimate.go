@@ -44,7 +44,8 @@ func (a *app) tellKernel(input string, r *restore.KernelReport) {
 // kernelEstimate is the command that estimates a kernel and does no more.
 func (a *app) kernelEstimate() *cobra.Command {
 	var output string
-	var force, linear bool
+	var force bool
+	var linear choice
 	var size int
 	sigma := sigmaFlag{auto: true}
 	reads := reading{noise: true}
@@ -75,10 +76,7 @@ writes a sheet of kernels, and prints the --kernel-grid for it. 'restore deblur'
 			if err := refuseExisting(output, force); err != nil {
 				return err
 			}
-			opts := []restore.Option{limit}
-			if linear {
-				opts = append(opts, restore.LinearLight())
-			}
+			opts := []restore.Option{limit, lightOption(linear)}
 			if sigma.given {
 				opts = append(opts, restore.Sigma(sigma.value))
 			}

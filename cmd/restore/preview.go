@@ -17,8 +17,11 @@ import (
 	"github.com/averaged/imaging/restore"
 )
 
-// previewFlag is the part of an image that --preview restores, in pixels of the image. What is computed begins at left and top.
-type previewFlag struct{ x, y, width, height, left, top int }
+// previewFlag is the part of an image that --preview restores, in pixels of the image.
+type previewFlag struct {
+	x, y, width, height int
+	whole, part         image.Rectangle // of the image at hand: all of it, and what is computed
+}
 
 func (p *previewFlag) given() bool { return p.width > 0 }
 
@@ -94,37 +97,39 @@ func (a *app) previewOne(ctx context.Context, r restorer, t plan.Task, opts []re
 	if err != nil {
 		return nil, "", err
 	}
+	bar := a.newProgress(t.Input)
+	defer bar.Clear()
+	bar.Show(0, 0)
+	b.bar = bar
+	if err := r.look(ctx, planarOf(m)); err != nil {
+		return nil, "", err
+	}
 	kernel := r.removedBlur()
 	margin := previewMargin + max(kernel.H, kernel.W)
 	square := previewMargin
 	if noise != nil {
 		square = noise.Levels.Side
 	}
-	top, left := max(0, p.y-margin)/square*square, max(0, p.x-margin)/square*square
-	bottom, right := min(m.Height, (p.y+p.height+margin+square-1)/square*square), min(m.Width, (p.x+p.width+margin+square-1)/square*square)
+	p.whole = image.Rect(0, 0, m.Width, m.Height)
+	p.part = image.Rect(p.x, p.y, p.x+p.width, p.y+p.height).Inset(-margin)
+	p.part = image.Rect(
+		max(0, p.part.Min.X)/square*square, max(0, p.part.Min.Y)/square*square,
+		(p.part.Max.X+square-1)/square*square, (p.part.Max.Y+square-1)/square*square).Intersect(p.whole)
 	if noise != nil {
-		opts = append(opts, restore.Noise(noise.Part(image.Rect(left, top, right, bottom))))
+		opts = append(opts, restore.Noise(noise.Part(p.part)))
 	}
-	p.left, p.top = left, top
-	m.Crop(bottom-top, right-left, top, left)
+	m.Crop(p.part.Dy(), p.part.Dx(), p.part.Min.Y, p.part.Min.X)
 
 	strengths := append([]float64{b.strength.factor}, b.strength.more...)
 	whole := *m
 	panel := func(pix []float32) imagefile.Image {
 		part := whole
 		part.Pix, part.Alpha = slices.Clone(pix), nil
-		part.Crop(p.height, p.width, p.y-top, p.x-left)
+		part.Crop(p.height, p.width, p.y-p.part.Min.Y, p.x-p.part.Min.X)
 		return part
 	}
 	panels := []imagefile.Image{panel(m.Pix)}
 	labels := []string{"before"}
-	bar := a.newProgress(t.Input)
-	defer bar.Clear()
-	bar.Show(0, 0)
-	b.bar = bar
-	if err := r.look(ctx, planarOf(&whole)); err != nil {
-		return nil, "", err
-	}
 	var o *record.Outcome
 	for i, s := range strengths {
 		img := planarOf(&whole)

@@ -243,8 +243,21 @@ func embeddedNetworks() string {
 func exampleNetwork() string { return weights.Embedded()[0] }
 
 // bindLinearLight is the flag about what was blurred.
-func bindLinearLight(c *cobra.Command, linear *bool) {
-	c.Flags().BoolVar(linear, "linear-light", false, "light was blurred, as in a camera, before sRGB's curve made samples of it")
+func bindLinearLight(c *cobra.Command, linear *choice) {
+	*linear = newChoice("auto", "on", "off")
+	c.Flags().Var(linear, "linear-light", "whether light was blurred, as in a camera, or samples; auto: the photograph tells")
+	completeChoice(c, "linear-light", linear)
+}
+
+// lightOption is the option that --linear-light makes, nil where the photograph tells.
+func lightOption(linear choice) restore.Option {
+	switch linear.value {
+	case "on":
+		return restore.LinearLight()
+	case "off":
+		return restore.StoredSamples()
+	}
+	return nil
 }
 
 // bindBoundary is the flag about the world beyond the frame.

@@ -288,7 +288,7 @@ func TestWrongUsage(t *testing.T) {
 		{"denoise a.png --json -o -", "both need standard output"},
 		{"denoise a.png --reference c.png -o c.png", "the place of this file"},
 		{"deblur a.png --kernel-flip", "--kernel-flip is for a kernel that is given"},
-		{"deblur a.png --linear-light --prior tv", "--linear-light needs a network with a guide, and --prior tv is none"},
+		{"deblur a.png --linear-light on --prior tv", "--linear-light on needs a network with a guide, and --prior tv is none"},
 		{"deblur a.png --kernel-size 2", "3 to 301"},
 		{"deblur a.png --kernel b.png --kernel-size 9", "--kernel-size is for an estimated kernel"},
 		{"deblur a.png --kernel b.png --write-kernel k.png", "--write-kernel is for an estimated kernel"},

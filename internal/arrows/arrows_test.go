@@ -62,7 +62,7 @@ var table = map[string]row{
 	"cmd/restore/internal/terminal":   {code: []string{xTerm}},
 	"restore": {code: []string{
 		"raw", "denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "pnp", "backend", "backend/cpu", "weights", "weights/open",
-		"internal/arguments", "internal/deblurring", "internal/denoising", "internal/imagefile/jpeg", "internal/imagefile/picture", "internal/imageplanes", "internal/inverse", "internal/maskimage", "internal/meter", "internal/networks", "internal/noise", "internal/outcome", "internal/rawdenoise", "internal/srgb", "internal/strength",
+		"internal/arguments", "internal/blurdomain", "internal/deblurring", "internal/denoising", "internal/imagefile/jpeg", "internal/imagefile/picture", "internal/imageplanes", "internal/inverse", "internal/maskimage", "internal/meter", "internal/networks", "internal/noise", "internal/outcome", "internal/rawdenoise", "internal/srgb", "internal/strength",
 	}, tests: []string{"denoise/activation", "denoise/dncnn", "tv", "internal/cameranoise", "internal/dng", "internal/imagefile", "internal/scene", "internal/quality", "internal/synthetic", "weights/research"}},
 	// The parts of restore, which opens the image before them and closes it after them.
 	"internal/deblurring": {code: []string{
@@ -225,6 +225,7 @@ var table = map[string]row{
 	// noise is in internal/denoising.
 	"internal/noise":        {code: []string{"backend", "weights", "internal/devicequeue", "internal/nn/ondevice", "internal/nn/tensors", "internal/parallel"}, tests: []string{"backend/cpu", "weights/open", "internal/cameranoise", "internal/synthetic"}},
 	"internal/losslessjpeg": {},
+	"internal/blurdomain":   {code: []string{"deblur", "internal/imageplanes", "internal/parallel", "internal/srgb", gonum}, tests: []string{rapid}},
 	"internal/coarsenoise":  {code: []string{"deblur", "internal/clipping", "internal/fft", "internal/parallel", "internal/strength"}},
 	"internal/sensornoise":  {},
 	"internal/rawdenoise":   {code: []string{"raw", "internal/anscombe", "internal/demosaic", "internal/noise", "internal/sensornoise"}, tests: []string{"internal/cameranoise"}},

@@ -56,12 +56,21 @@ func main() {
 	flag.IntVar(&b.crop, "crop", 0, "side of a square in the middle of each photograph; 0: all of it")
 	flag.StringVar(&b.method, "prior", "tv", "prior of the deblurring; wiener: Wiener's filter alone, which is quick")
 	flag.BoolVar(&b.light, "light", false, "blur light, before sRGB's curve, and not samples")
-	flag.BoolVar(&b.told, "linear-light", false, "say so to the estimate and the deblurring (not with -prior wiener)")
+	told := flag.String("linear-light", "auto", "what the estimate and the deblurring are told (not with -prior wiener): on, that light was blurred; off, that samples were; auto, nothing")
 	flag.IntVar(&b.threads, "threads", 0, "threads, 0: all")
 	vary := flag.Bool("vary", false, "see whether the report tells blur that varies over the frame, and deblur nothing")
 	grid := flag.Bool("grid", false, "restore blur that varies over the frame, with one kernel and with a grid of kernels")
 	isReal := flag.Bool("real", false, "restore the photographs of real shakes in FOLDER/blurred, with FOLDER/kernel and without")
 	flag.Parse()
+	switch *told {
+	case "on":
+		b.told = restore.LinearLight()
+	case "off":
+		b.told = restore.StoredSamples()
+	case "auto":
+	default:
+		log.Fatalf("blindrace: -linear-light %q, want auto, on or off", *told)
+	}
 	if *isReal {
 		if err := b.realShakes(flag.Arg(0)); err != nil {
 			log.Fatal(err)
@@ -145,8 +154,8 @@ type bench struct {
 	crop    int
 	method  string
 	threads int
-	light   bool // light is blurred
-	told    bool // and the estimate and the deblurring know it
+	light   bool           // light is blurred
+	told    restore.Option // what was blurred, nil: nothing
 	out     io.Writer
 	rows    []*row
 }
@@ -160,6 +169,7 @@ type row struct {
 	varies  int // how many were said to vary
 	trusted int // how many were not called doubtful
 	good    int // how many were called good
+	inLight int // of how many light was said to be blurred
 	wrong   int // of these, how many have a ratio above 3
 }
 
@@ -274,6 +284,9 @@ func (r *row) count(report *restore.KernelReport, seconds float64) {
 	if report.Trust != "doubtful" {
 		r.trusted++
 	}
+	if report.LinearLight {
+		r.inLight++
+	}
 }
 
 func (c condition) String() string {
@@ -290,10 +303,7 @@ func (b *bench) options(coding float64) []restore.Option {
 
 // about are the options of estimates and deblurring alike.
 func (b *bench) about() []restore.Option {
-	options := []restore.Option{restore.Threads(b.threads)}
-	if b.told {
-		options = append(options, restore.LinearLight())
-	}
+	options := []restore.Option{restore.Threads(b.threads), b.told}
 	return options
 }
 
@@ -393,7 +403,7 @@ func (b *bench) summary(vary bool) error {
 	slices.SortStableFunc(b.rows, func(a, b *row) int {
 		return cmp.Or(cmp.Compare(a.noise, b.noise), cmp.Compare(a.quality, b.quality))
 	})
-	heading, print := "| | runs | below 2 | below 3 | median ratio | mean loss | worst | good, of these above 3 | not doubtful | said to vary | seconds |", (*row).print
+	heading, print := "| | runs | below 2 | below 3 | median ratio | mean loss | worst | good, of these above 3 | not doubtful | said to vary | in light | seconds |", (*row).print
 	if vary {
 		heading, print = "| | runs | median variation | range | said to vary | not doubtful | seconds |", (*row).printVariation
 	}
@@ -419,8 +429,8 @@ func (r *row) print(out io.Writer) error {
 	for _, v := range r.values {
 		loss += 10 * math.Log10(v) / n
 	}
-	_, err := fmt.Fprintf(out, "| %s, %s | %g | %.0f %% | %.0f %% | %.2f | %.2f dB | %.1f dB | %d, %d | %d | %d | %.1f |\n",
+	_, err := fmt.Fprintf(out, "| %s, %s | %g | %.0f %% | %.0f %% | %.2f | %.2f dB | %.1f dB | %d, %d | %d | %d | %d | %.1f |\n",
 		r.condition, r.kind, n, below(2), below(3), racing.Median(r.values), loss, 10*math.Log10(r.values[len(r.values)-1]),
-		r.good, r.wrong, r.trusted, r.varies, r.seconds/n)
+		r.good, r.wrong, r.trusted, r.varies, r.inLight, r.seconds/n)
 	return err
 }

@@ -28,6 +28,9 @@ type Blur struct {
 	operator func(dev backend.Device, boundary deblur.Boundary, h, w int) (blurring, error)
 }
 
+// Kernels are those of the blur, one where it is the same all over the frame.
+func (b Blur) Kernels() deblur.Grid { return b.kernels }
+
 // OneKernel is a blur that is the same all over the frame.
 func OneKernel(k deblur.Kernel) Blur {
 	return Blur{k, deblur.Grid{Rows: 1, Columns: 1, Kernels: []deblur.Kernel{k}}, func(dev backend.Device, boundary deblur.Boundary, h, w int) (blurring, error) {

@@ -74,20 +74,28 @@ func (l *light) encode(x backend.Buffer) error {
 	return nil
 }
 
-// of sets dst to the light of channel c of the image x, whose samples are kept within the box, and returns x so, and the
-// slopes there.
-func (l *light) of(dst, x backend.Buffer, c int, peak float64) (at, slopes []float32, err error) {
-	at, slopes = make([]float32, x.Shape().Plane()), make([]float32, x.Shape().Plane())
-	if err := download(l.dev, at, x, c); err != nil {
-		return nil, nil, err
+// samples returns channel c of the image x, kept within the box.
+func (l *light) samples(x backend.Buffer, c int, peak float64) ([]float32, error) {
+	samples := make([]float32, x.Shape().Plane())
+	if err := download(l.dev, samples, x, c); err != nil {
+		return nil, err
 	}
-	bright := make([]float32, len(at))
-	l.each(len(at), func(i int) {
-		at[i] = min(max(at[i], 0), float32(peak))
-		light, slope := srgb.LinearWithSlope(float64(at[i]))
+	l.each(len(samples), func(i int) { samples[i] = min(max(samples[i], 0), float32(peak)) })
+	return samples, nil
+}
+
+// blur sets dst to the blurred light of samples, for which unknown is room, and returns the slopes of that light at the samples.
+func (l *light) blur(dst, unknown backend.Buffer, samples []float32) (slopes []float32, err error) {
+	slopes = make([]float32, len(samples))
+	bright := make([]float32, len(samples))
+	l.each(len(samples), func(i int) {
+		light, slope := srgb.LinearWithSlope(float64(samples[i]))
 		bright[i], slopes[i] = float32(light), float32(slope)
 	})
-	return at, slopes, l.dev.Upload(dst, bright)
+	if err := l.dev.Upload(unknown, bright); err != nil {
+		return nil, err
+	}
+	return slopes, l.k.Apply(dst, unknown)
 }
 
 // linearise sets J and y′ at x, whose samples are kept within the box.
@@ -108,14 +116,15 @@ func (l *light) linearise(ctx context.Context, x backend.Buffer, peak float64) e
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		at, right, err := l.of(unknown, x, c, peak)
+		at, err := l.samples(x, c, peak)
+		if err != nil {
+			return err
+		}
+		right, err := l.blur(seen, unknown, at)
 		if err != nil {
 			return err
 		}
 		if err := upload(l.dev, l.right, c, right); err != nil {
-			return err
-		}
-		if err := l.k.Apply(seen, unknown); err != nil {
 			return err
 		}
 		if err := l.dev.Download(blurred, seen); err != nil {

@@ -182,10 +182,12 @@ func (d *Problem) beginAt(ctx context.Context, x backend.Buffer, white float32) 
 		}
 		defer unknown.Free()
 		return d.masked.leaveOut(float32(srgb.Linear(float64(white))), func(room backend.Buffer, channel int) error {
-			if _, _, err := d.light.of(unknown, x, channel, d.peak()); err != nil {
+			samples, err := d.light.samples(x, channel, d.peak())
+			if err != nil {
 				return err
 			}
-			return d.k.Apply(room, unknown)
+			_, err = d.light.blur(room, unknown, samples)
+			return err
 		})
 	}
 	return d.masked.leaveOut(white, func(room backend.Buffer, channel int) error {

@@ -17,6 +17,7 @@ type Report struct {
 	Averagedness float64
 	Certified    bool
 	Weight       float64
+	LinearLight  bool
 
 	Noise     Noise
 	Network   Network

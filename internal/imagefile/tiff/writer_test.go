@@ -14,11 +14,11 @@ import (
 // stopped leaves nothing.
 func TestEncodeOnThreads(t *testing.T) {
 	for _, depth := range []int{8, 16, 32} {
-		m := imagetest.Random(701, 503, 3, depth, true)
+		m := imagetest.Random(701, 1600/depth, 3, depth, true) // three strips, the last one shorter
 		var one bytes.Buffer
 		require.NoError(t, Encode(t.Context(), &one, m, depth, 1))
 		require.Equal(t, m.Pix, decode(t, one.Bytes()).Pix)
-		for _, threads := range []int{0, 2, 7} {
+		for _, threads := range []int{2, 7} {
 			var b bytes.Buffer
 			require.NoError(t, Encode(t.Context(), &b, m, depth, threads))
 			require.Equal(t, one.Bytes(), b.Bytes())

@@ -119,7 +119,7 @@ Status own_status, *status = &own_status;
 
 std::recursive_mutex lock;
 bool initialised, runs_ptx;
-const char *profile; // the file for it
+const char *profile, *names; // files for what kernels did, and for which have run
 int device_count, capabilities[most_devices];
 std::size_t memory_limit;
 std::size_t in_use[most_devices], in_use_host;
@@ -466,7 +466,7 @@ EXPORT CUresult cuInit(unsigned flags) {
     device_count = (int)std::min<long>(setting("FAKE_CUDA_DEVICES", 2), most_devices);
     const char *run_by = getenv("FAKE_CUDA_RUN");
     runs_ptx = run_by != nullptr && strcmp(run_by, "ptx") == 0;
-    profile = getenv("FAKE_CUDA_PROFILE");
+    profile = getenv("FAKE_CUDA_PROFILE"), names = getenv("FAKE_CUDA_KERNELS");
     ptx::counting = profile != nullptr && *profile != 0;
     // One for each GPU; the last one is that of the rest.
     const char *list = getenv("FAKE_CUDA_CAPABILITY");
@@ -597,6 +597,7 @@ EXPORT CUresult cuDevicePrimaryCtxRelease(CUdevice d) {
     for (Event *e : c.events) delete e;
     for (Module *m : c.modules) delete m;
     if (ptx::counting) ptx::write_profile(profile);
+    if (names != nullptr && *names != 0) ptx::write_names(names);
     for (Graph *g : c.graphs) delete g;
     for (Graph *g : c.ready) delete g;
     int device = c.device;

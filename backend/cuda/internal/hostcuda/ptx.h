@@ -179,8 +179,9 @@ void load_matrices(Warp &w, const Instruction &i, uint32_t lanes);
 extern bool counting;
 // keep_counts adds those of a program that is about to go to those of its kernel.
 void keep_counts(const Program &p);
-// write_profile writes what was kept so far, a line for each kernel.
+// write_profile writes what was kept so far, a line for each kernel, and write_names their names alone.
 void write_profile(const char *path);
+void write_names(const char *path);
 
 } // namespace ptx
 #endif

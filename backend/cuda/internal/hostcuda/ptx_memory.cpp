@@ -116,11 +116,16 @@ uint8_t *shared(Warp &w, int lane, uint64_t at, uint32_t bytes, uint32_t suits, 
     return b.shared.data() + at;
 }
 
-// read_before tells what most reads of shared memory are: of a word that was written before
+// read_before tells what most reads of shared memory are: of words that were written before
 // the last barrier, and that several others have read since. Then there is nothing to keep.
-bool read_before(const Word &w, const Block &b) {
-    return w.when == b.serial && (w.marks & (WRITTEN | READ | SEVERAL_THREADS | IN_FLIGHT)) == (WRITTEN | READ | SEVERAL_THREADS) &&
-           w.read_epoch == b.epoch && w.write_epoch != b.epoch;
+bool read_before(const Word *words, uint32_t count, const Block &b) {
+    bool all = true;
+    for (uint32_t k = 0; k < count; k++) {
+        const Word &w = words[k];
+        all = all && w.when == b.serial && (w.marks & (WRITTEN | READ | SEVERAL_THREADS | IN_FLIGHT)) == (WRITTEN | READ | SEVERAL_THREADS) &&
+              w.read_epoch == b.epoch && w.write_epoch != b.epoch;
+    }
+    return all;
 }
 
 uint64_t address(const Warp &w, const Instruction &i, int lane) {
@@ -185,14 +190,20 @@ uint64_t value(const Warp &w, const Instruction &i, std::size_t k, int lane) {
     return i.wide >> k & 1 || i.bytes == 8 ? get<uint64_t>(w, i.operand[k], lane) : get<uint32_t>(w, i.operand[k], lane);
 }
 
-uint64_t in_memory(const char *from, uint8_t bytes) {
-    uint64_t v = 0;
-    if (bytes == 4) {
-        std::memcpy(&v, from, 4);
-    } else {
-        std::memcpy(&v, from, bytes);
-    }
+template <class T> T read(const char *from) {
+    T v;
+    std::memcpy(&v, from, sizeof v);
     return v;
+}
+
+// A part of v that is written and then read as a whole would make the host wait for memory.
+uint64_t in_memory(const char *from, uint8_t bytes) {
+    switch (bytes) {
+    case 1: return read<uint8_t>(from);
+    case 2: return read<uint16_t>(from);
+    case 4: return read<uint32_t>(from);
+    default: return read<uint64_t>(from);
+    }
 }
 
 void set_value(Warp &w, const Instruction &i, std::size_t k, int lane, uint64_t v) {
@@ -225,15 +236,13 @@ void load(Warp &w, const Instruction &i, uint32_t lanes) {
     Addresses all;
     Block &b = *w.block;
     uint32_t bytes = (uint32_t)i.vector * i.bytes;
-    bool word = i.space == Space::shared && bytes == 4 && b.program->word == 4 && !(i.wide & 1);
+    bool words = i.space == Space::shared && i.bytes == 4 && b.program->word == 4 && !(i.wide & ((1u << i.vector) - 1));
     for (int l = 0; l < LANES; l++) {
         if (!(lanes >> l & 1)) continue;
         uint64_t at = address(w, i, l);
         all.add(l, at);
-        if (word && at % 4 == 0 && at < b.shared.size() && read_before(b.shared_words[at / 4], b)) {
-            uint32_t v;
-            std::memcpy(&v, b.shared.data() + at, 4);
-            set<uint32_t>(w, i.operand[0], l, v);
+        if (words && at % bytes == 0 && at < b.shared.size() && bytes <= b.shared.size() - at && read_before(&b.shared_words[at / 4], i.vector, b)) {
+            for (std::size_t k = 0; k < i.vector; k++) set<uint32_t>(w, i.operand[k], l, read<uint32_t>((const char *)b.shared.data() + at + 4 * k));
             continue;
         }
         const void *from = i.space == Space::shared ? (const void *)shared(w, l, at, bytes, bytes, Access::read)

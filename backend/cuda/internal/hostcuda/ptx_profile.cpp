@@ -19,13 +19,23 @@ std::map<std::string, Counts> &kept() {
 } // namespace
 
 void keep_counts(const Program &p) {
-    if (!counting || p.counts.launches == 0) return;
+    if (p.counts.launches == 0) return;
     Counts &to = kept()[p.name];
     const Counts &c = p.counts;
     to.launches += c.launches, to.blocks += c.blocks, to.warps += c.warps;
     to.instructions += c.instructions, to.lanes += c.lanes, to.products += c.products;
     to.shared += c.shared, to.wavefronts += c.wavefronts, to.least_wavefronts += c.least_wavefronts;
     to.global += c.global, to.sectors += c.sectors, to.least_sectors += c.least_sectors;
+}
+
+void write_names(const char *path) {
+    FILE *f = fopen(path, "w");
+    if (f == nullptr) {
+        perror(path);
+        return;
+    }
+    for (const auto &[name, c] : kept()) fprintf(f, "%s\n", name.c_str());
+    if (fclose(f) != 0) perror(path);
 }
 
 void write_profile(const char *path) {

@@ -23,6 +23,8 @@ type Kernel struct {
 	Spreads   []Number `json:"spreads,omitempty"` // of the two parts that differ most, in pixels
 	// Point is what the camera turned about: column and row. Angle is then by how much, in degrees.
 	Point []Number `json:"point,omitempty"`
+	// LinearLight says that the kernel is one of light, and not of samples as they are stored.
+	LinearLight bool `json:"linear_light,omitempty"`
 	// Rows and Columns are those of kernels that were estimated for parts of the frame.
 	Rows    int    `json:"rows,omitempty"`
 	Columns int    `json:"columns,omitempty"`
@@ -36,7 +38,7 @@ const NoBlur = "none"
 func KernelOf(k deblur.Kernel, r *restore.KernelReport) *Kernel {
 	info := &Kernel{
 		Kind: r.Kind, Length: Number(r.Length), Angle: Number(r.Angle), Radius: Number(r.Radius), Std: Number(r.Std),
-		Width: k.W, Height: k.H, Trust: r.Trust, Agreement: Number(r.Agreement), Varies: r.Varies, Variation: Number(r.Variation),
+		Width: k.W, Height: k.H, Trust: r.Trust, Agreement: Number(r.Agreement), Varies: r.Varies, Variation: Number(r.Variation), LinearLight: r.LinearLight,
 	}
 	if r.Variation > 0 {
 		info.Spreads = []Number{Number(r.Spreads[0]), Number(r.Spreads[1])}
@@ -55,7 +57,7 @@ func BlurOf(b *restore.Blur) *Kernel {
 	}
 	return &Kernel{
 		Kind: "turn", Angle: Number(t.Degrees), Point: []Number{Number(t.X), Number(t.Y)},
-		Width: k.W, Height: k.H, Trust: "fair", Varies: true, Rows: b.Grid.Rows, Columns: b.Grid.Columns,
+		Width: k.W, Height: k.H, Trust: "fair", Varies: true, LinearLight: b.LinearLight, Rows: b.Grid.Rows, Columns: b.Grid.Columns,
 	}
 }
 

@@ -247,7 +247,7 @@ func Of(m *imagefile.Image, r *restore.Report) *Outcome {
 	o := &Outcome{
 		Width: m.Width, Height: m.Height, Channels: m.Channels,
 		Method: r.Method, Sigma: Number(r.Noise.Sigma), SigmaGiven: Number(r.Noise.Given), Disturbance: Number(r.Noise.Disturbance), Clipped: Number(r.Noise.Clipped), Estimated: r.Noise.Estimate != nil, Unchanged: r.Unchanged,
-		Weight: Number(r.Weight), Rescaling: Number(r.Network.Rescaling), Level: Number(r.Network.Level),
+		Weight: Number(r.Weight), LinearLight: r.LinearLight, Rescaling: Number(r.Network.Rescaling), Level: Number(r.Network.Level),
 		Adaptation: Number(r.Network.Adaptation), Certificate: certificateOf(r), Impulses: Number(r.Noise.Impulses),
 	}
 	if n := r.Noise; n.ShadowSlope > 0 {

@@ -1,0 +1,143 @@
+package restore
+
+import (
+	"context"
+	"math"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/blurdomain"
+	"github.com/averaged/imaging/internal/srgb"
+)
+
+// domain is what was blurred.
+type domain uint8
+
+const (
+	eitherDomain domain = iota // the photograph tells
+	storedSamples
+	linearLight
+)
+
+// LinearLight says that light was blurred before sRGB's curve made samples of it, as in a camera. It needs a network with a guide.
+// The curve stays in the model, which is linearised at the image that a run begins with: what is proven of the run is proven with
+// that operator in the place of the blur.
+//
+// Without LinearLight and StoredSamples the photograph tells, where the denoiser has a guide: a blur leaves minima in the spectrum of
+// what it blurs. Nothing is proven of that decision.
+func LinearLight() Option { return domainOption("LinearLight", linearLight) }
+
+// StoredSamples says that samples were blurred as they are stored, as in a program. See LinearLight.
+func StoredSamples() Option { return domainOption("StoredSamples", storedSamples) }
+
+func domainOption(name string, d domain) Option {
+	return option{name, func(c *request) error {
+		c.domain = d
+		return nil
+	}}
+}
+
+// showsLight says whether light was blurred in an image, by kernels that are known.
+func (c *request) showsLight(ctx context.Context, p *Planar, kernels deblur.Grid) (bool, error) {
+	if c.domain != eitherDomain {
+		return c.domain == linearLight, nil
+	}
+	e, err := blurdomain.Weigh(ctx, p.planes(), c.threads, kernels)
+	return err == nil && e[0].IsLight(), err
+}
+
+// findBlur calls find with the samples of an image or with the light that they show, and returns what it found in the one that was
+// blurred. Where the photograph has to tell, find has the samples first, because their kernels mostly tell even if light was
+// blurred. If they do not say that it was the samples, find has the light.
+func (c request) findBlur(ctx context.Context, p opened, find func(c request, p *Planar) (*Blur, error)) (*Blur, error) {
+	if c.domain == linearLight {
+		return c.findInLight(p, find)
+	}
+	if c.domain == storedSamples {
+		return find(c, p.planar)
+	}
+	first, second := c, c
+	if tell := c.progress; tell != nil {
+		half := func(from float64) backend.ProgressFunc {
+			return func(p backend.Progress) error {
+				p.Fraction = from + p.Fraction/2
+				return tell(p)
+			}
+		}
+		first.progress, second.progress = half(0), half(.5)
+	}
+	samples, err := find(first, p.planar)
+	if err != nil {
+		return nil, err
+	}
+	of, err := blurdomain.Weigh(ctx, p.planar.planes(), c.threads, samples.Grid)
+	if err != nil {
+		return nil, err
+	}
+	if of[0].IsSamples() {
+		if c.progress != nil {
+			err = c.progress(backend.Progress{Fraction: 1})
+		}
+		return samples, err
+	}
+	light, err := second.findInLight(p, find)
+	if err != nil {
+		return nil, err
+	}
+	if of, err = blurdomain.Weigh(ctx, p.planar.planes(), c.threads, samples.Grid, light.Grid); err != nil {
+		return nil, err
+	}
+	switch bySamples, byLight := of[0], of[1]; {
+	case !bySamples.IsLight() && !(byLight.IsLight() && byLight.Light.Value > bySamples.Samples.Value):
+		return samples, nil
+	case byLight.Light.Value < bySamples.Light.Value/2: // the kernel of light has become wrong, and the other one is nearly right
+		samples.ofLight()
+		return samples, nil
+	}
+	return light, nil
+}
+
+// findInLight calls find with the light that the samples show.
+func (c request) findInLight(p opened, find func(c request, p *Planar) (*Blur, error)) (*Blur, error) {
+	c.lightOf(&p)
+	b, err := find(c, p.planar)
+	if err != nil {
+		return nil, err
+	}
+	b.ofLight()
+	return b, nil
+}
+
+// ofLight says that the blur is one of light.
+func (b *Blur) ofLight() {
+	b.LinearLight = true
+	if b.Kernel != nil {
+		b.Kernel.LinearLight = true
+	}
+}
+
+// seeLight is lightOf if light was blurred by a kernel that is known, or was estimated before.
+func (c *request) seeLight(ctx context.Context, p *opened, kernel deblur.Kernel) error {
+	if err := kernel.Check(); err != nil {
+		return err
+	}
+	light, err := c.showsLight(ctx, p.planar, deblur.Grid{Rows: 1, Columns: 1, Kernels: []deblur.Kernel{kernel}})
+	if light {
+		c.lightOf(p)
+	}
+	return err
+}
+
+// lightOf replaces the samples of an opened image by the light that they show, and the levels of noise by those of light.
+func (c *request) lightOf(p *opened) {
+	light, squares := *p.planar, 0.0
+	light.Pix = make([]float32, len(p.planar.Pix))
+	for i, v := range p.planar.Pix {
+		l, slope := srgb.LinearWithSlope(float64(v))
+		light.Pix[i] = float32(l)
+		squares += slope * slope
+	}
+	slope := math.Sqrt(squares / float64(len(light.Pix)))
+	c.sigma, c.compressed.Noise = slope*c.sigma, slope*c.compressed.Noise
+	p.planar = &light
+}
