@@ -94,11 +94,13 @@ func settleWhite(ctx context.Context, e *outcome.Estimate, p *imageplanes.Planes
 	if !white.Reliable {
 		return nil
 	}
-	ratio, agreeing := float64(noisy[len(noisy)/2])/axis/white.Sigma, noise.Agreeing
+	ratio, upper := float64(noisy[len(noisy)/2])/axis/white.Sigma, float64(noisy[len(noisy)*3/4])/axis/white.Sigma
+	agreeing := noise.Agreeing
 	if p.Channels > 1 && slices.Max(white.PerChannel) < noise.EqualColours*slices.Min(white.PerChannel) {
 		agreeing = noise.AgreeingEqual
 	}
-	if ratio > agreeing || ratio < 1/agreeing {
+	// Noise that a quarter of the squares have far more of is not the same everywhere.
+	if ratio > agreeing || ratio < 1/agreeing || upper > noise.AgreeingEqual {
 		// The number alone, for denoisers without a map: there is at least the white part.
 		e.Sigma = max(e.Sigma, white.Sigma)
 		return nil

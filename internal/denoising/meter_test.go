@@ -30,3 +30,23 @@ func TestWhiteNoiseOfVisiblePixels(t *testing.T) {
 	require.Equal(t, outcome.WhiteNoise, e.Kind)
 	require.InDelta(t, 0.1, e.Sigma, 0.005)
 }
+
+// White noise that is far stronger in a part of the picture is not measured as one number, which would be that of the rest.
+func TestWhiteNoiseOfTwoLevels(t *testing.T) {
+	const h, w = 128, 160
+	p, m := imageplanes.New(3, h, w), denoise.ConstantLevels(h, w, 0.02)
+	noise := synthetic.White(make([]float32, 3*h*w), 1, 5)
+	for i := range p.Pix {
+		p.Pix[i] = 0.4 + 0.2*float32(i%w)/w
+		if i%w < 64 {
+			p.Pix[i] += 0.1 * noise[i]
+			m.Sigma[i/w%h/m.Side*m.Columns+i%w/m.Side] = 0.1
+		} else {
+			p.Pix[i] += 0.02 * noise[i]
+		}
+	}
+	e := outcome.Estimate{ByDenoiser: [2]*denoise.LevelMap{levelsOfWhite: m}}
+	require.NoError(t, settleWhite(t.Context(), &e, p, 1))
+	require.EqualValues(t, float32(0.1), m.Sigma[0])
+	require.EqualValues(t, float32(0.02), m.Sigma[m.Columns-1])
+}

@@ -36,7 +36,7 @@ const (
 	MaxEqual      = 0.5   // share of equal neighbours where there is noise, above which an image is a drawing
 	Agreeing      = 1.4   // ratio of the network's level and the measured one within which noise is white
 	EqualColours  = 1.06  // ratio of the noise of two colours below which it is equal, which a camera's seldom is
-	AgreeingEqual = 2.0   // Agreeing of such noise
+	AgreeingEqual = 2.0   // Agreeing of such noise, and of the upper quartile of the levels
 
 	// Images to enlarge: fitted to photographs that were scaled down by 2, with noise of cameras and white noise.
 
