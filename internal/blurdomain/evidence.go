@@ -31,8 +31,8 @@ type Evidence struct {
 type Sum struct{ Value, Deviations float64 }
 
 const (
-	// significant is the number of standard deviations from which on a sum counts.
-	significant = 2
+	// significant is the number of standard deviations that are asked of light, and likely that of samples, which are assumed anyway.
+	significant, likely = 2, 1
 	// enoughSquares is how many there must be for a decision.
 	enoughSquares = 5
 )
@@ -44,7 +44,7 @@ func (e Evidence) IsLight() bool {
 
 // IsSamples says whether it is the other way round, or whether there are too few squares to tell. What is neither is open.
 func (e Evidence) IsSamples() bool {
-	return e.Squares < enoughSquares || e.Samples.Deviations > significant && e.Difference.Deviations < -significant
+	return e.Squares < enoughSquares || e.Samples.Deviations > significant && e.Difference.Deviations < -likely
 }
 
 const (
