@@ -29,7 +29,11 @@ func (j Job) byNetwork(ctx context.Context, p *imageplanes.Planes, report *outco
 	if err := progress.Report(0, 0, 0); err != nil {
 		return nil, err
 	}
-	phi, err := j.fitTo(ctx, p, report)
+	grey := p
+	if level, ok := j.greyLevel(p, report); ok {
+		p = withColourNoise(p, level, levelsFor(report.Noise.Estimate, j.Choice.Method), j.Device.Description().Threads)
+	}
+	phi, err := j.fitTo(ctx, grey, p.Channels, report)
 	if err != nil {
 		return nil, err
 	}
@@ -72,12 +76,26 @@ func (j Job) byNetwork(ctx context.Context, p *imageplanes.Planes, report *outco
 		report.Iteration.Tolerance, report.Iteration.Residual = tolerance, bound/root
 		report.Iteration.Converged = report.Iteration.Residual <= tolerance
 	}
-	return p.Unmirrored(out, wide), progress.End()
+	if out = p.Unmirrored(out, wide); p != grey {
+		out = brightness(out)
+	}
+	return out, progress.End()
 }
 
-// fitTo fits the network to an image and its noise. A certified network without a guide follows the detail of the
+// greyLevel returns the level of noise along the axis of brightness of a grey image, and whether it is white noise for a network of
+// colour with a guide.
+func (j Job) greyLevel(p *imageplanes.Planes, report *outcome.Report) (level float64, ok bool) {
+	e := report.Noise.Estimate
+	card, is, err := j.Choice.Card()
+	if p.Channels != 1 || !j.Choice.Guided() || !is || err != nil || card.Architecture.Channels != 3 || e != nil && e.Kind != outcome.WhiteNoise {
+		return 0, false
+	}
+	return strength.AlongBrightness(report.Noise.Sigma, 3), true
+}
+
+// fitTo fits the network to an image and its noise, for images of so many channels. A certified network without a guide follows the detail of the
 // image.
-func (j Job) fitTo(ctx context.Context, p *imageplanes.Planes, report *outcome.Report) (*networks.Fitted, error) {
+func (j Job) fitTo(ctx context.Context, p *imageplanes.Planes, channels int, report *outcome.Report) (*networks.Fitted, error) {
 	level := math.Max(report.Noise.Sigma, strength.MinSigma)
 	sigma, err := j.Choice.AxisNoise(p.Channels, level)
 	if err != nil {
@@ -94,7 +112,7 @@ func (j Job) fitTo(ctx context.Context, p *imageplanes.Planes, report *outcome.R
 	if doubt := j.Choice.Doubt(j.Strength*sigma, coarse); doubt != "" {
 		report.Doubts = append(report.Doubts, outcome.Doubt{Text: doubt})
 	}
-	return j.Choice.Fit(ctx, j.Device, p.Channels, sigma, j.Strength)
+	return j.Choice.Fit(ctx, j.Device, channels, sigma, j.Strength)
 }
 
 // freeze has the guide of a network look at a widened image.
