@@ -66,8 +66,9 @@ const (
 	firstCycle = 2.5
 )
 
-// Weigh returns the evidence of a photograph under each of some grids of kernels. There is none where the photograph is too small for the largest kernel. All grids are weighed in the same squares, so that
-// sums may be compared. The squares are independent of each other, and so is the result of the number of threads.
+// Weigh returns the evidence of a photograph under each of some grids of kernels. There is none where the photograph is too small for
+// the largest kernel. All grids are weighed in the same squares, so that sums may be compared. The squares are independent of each
+// other, and so is the result of the number of threads.
 func Weigh(ctx context.Context, p *imageplanes.Planes, threads int, grids ...deblur.Grid) ([]Evidence, error) {
 	evidence := make([]Evidence, len(grids))
 	size := 0
@@ -237,9 +238,10 @@ func (w *window) gain(g *gain, d domains, r *response) {
 	w.weigh(g.light[:], d.light, r, d.slopes)
 }
 
-// weigh adds to gain how much likelier a spectrum is with the kernel's response than without it, for each
-// level of noise, whose power the curve has multiplied by gained. The power at each frequency is exponentially distributed about its expectation (Whittle 1953). Without the
-// kernel that is the power m around; with it, s·|k̂|² + n, where n is the noise, and s such that the power around is m, too.
+// weigh adds to gain how much likelier a spectrum is with the kernel's response than without it, for each level of noise, whose
+// power the curve has multiplied by gained. The power at each frequency is exponentially distributed about its expectation (Whittle
+// 1953). Without the kernel that is the power m around; with it, s·|k̂|² + n, where n is the noise, and s such that the power around is
+// m, too.
 func (w *window) weigh(gain []float64, s spectrum, r *response, gained float64) {
 	for i, y := range s.power {
 		if !w.used[i] {

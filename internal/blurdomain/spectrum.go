@@ -87,7 +87,8 @@ func (w *window) response(k deblur.Kernel) *response {
 	return &r
 }
 
-// spectrum is the power of a square through the window, and its mean around each frequency. White noise of variance 1 has a power of 1.
+// spectrum is the power of a square through the window, and its mean around each frequency. White noise of variance 1 has a power
+// of 1.
 type spectrum struct{ power, around []float64 }
 
 // spectra returns those of two squares, which are the real and the imaginary part of one square.
