@@ -36,7 +36,8 @@ import (
 //
 // A grey image, also one kept as colour, goes through a colour network as three equal channels with √3 times the
 // noise level. Their results are averaged. If the noise is white and the network has a guide, as much fixed noise is added
-// along both axes of colour: so the network has learned it.
+// along both axes of colour: so the network has learned it. An image whose noise is in brightness alone is denoised like its
+// brightness, and keeps its colours.
 //
 // An image that consists of squares of n×n equal pixels was enlarged by nearest neighbour. One pixel of each is restored and
 // repeated, unless Prior chooses the denoiser.

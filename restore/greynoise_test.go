@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/averaged/imaging/internal/synthetic"
 	"github.com/averaged/imaging/restore"
 )
 
@@ -26,4 +27,23 @@ func TestDenoiseOfGreyWithStrongNoise(t *testing.T) {
 	again, _, err := restore.Denoise(t.Context(), &restore.Planar{Width: truth.Width, Height: truth.Height, Channels: 3, Pix: append(append(append([]float32{}, noise.Pix...), noise.Pix...), noise.Pix...)}, restore.Sigma(sigma))
 	require.NoError(t, err)
 	require.Equal(t, out.(*restore.Planar).Pix, again.(*restore.Planar).Plane(1))
+}
+
+// Where noise is in brightness alone, the colours have nothing to remove, and stay.
+func TestDenoiseOfNoiseInBrightness(t *testing.T) {
+	leaveGains(t)
+	truth := picture(3, 160, 200)
+	noise := restore.NewPlanar(3, 160, 200)
+	copy(noise.Pix, synthetic.Brightness(truth.Pix, 15./255, 3))
+	for _, options := range [][]restore.Option{nil, {restore.Sigma(15. / 255)}} {
+		out, _, err := restore.Denoise(t.Context(), noise, options...)
+		require.NoError(t, err)
+		p := out.(*restore.Planar)
+		after := psnr(t, p, truth)
+		t.Logf("%.2f dB, before %.2f", after, psnr(t, noise, truth))
+		require.Greater(t, after, psnr(t, noise, truth)+5)
+		for i, v := range p.Plane(0) {
+			require.InDelta(t, noise.Plane(0)[i]-noise.Plane(2)[i], v-p.Plane(2)[i], 1e-6)
+		}
+	}
 }

@@ -65,7 +65,7 @@ func (p opened) noise(ctx context.Context, m denoising.Meter) (outcome.Estimate,
 		return outcome.Estimate{}, err
 	}
 	p.planar = (*Planar)(filled)
-	if p, err = p.toned(ctx); err != nil {
+	if p, err = p.toned(ctx, true); err != nil {
 		return outcome.Estimate{}, err
 	}
 	return m.Map(ctx, p.planar.planes())

@@ -5,6 +5,7 @@ import (
 	"image"
 	"slices"
 
+	"github.com/averaged/imaging/internal/denoising"
 	"github.com/averaged/imaging/internal/imagefile/picture"
 	"github.com/averaged/imaging/internal/imageplanes"
 )
@@ -65,8 +66,14 @@ func (p opened) greyed() opened {
 
 // toned returns the picture with one channel if its colours are on a line (imageplanes.Tone), up to rounding: it is as
 // good as grey, and one sample that differs does not change how it is restored.
-func (p opened) toned(ctx context.Context) (opened, error) {
+//
+// If brightness says so, a picture whose noise is in brightness alone becomes one channel, too: its colours have nothing to remove.
+func (p opened) toned(ctx context.Context, brightness bool) (opened, error) {
 	tone, is, err := p.planar.planes().Tone(ctx)
+	if !is && err == nil && brightness {
+		tone = imageplanes.Brightness
+		is, err = denoising.InBrightnessAlone(p.planar.planes())
+	}
 	if !is || err != nil {
 		return p, err
 	}

@@ -134,7 +134,7 @@ func (c plan) run(ctx context.Context, img image.Image, measure measuring, solve
 			return nil, nil, err
 		}
 		p.planar, report.Noise.Impulses = (*Planar)(filled), share
-		if p, err = p.toned(ctx); err != nil {
+		if p, err = p.toned(ctx, c.task == taskDenoise && c.choice.Prior == nil); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -7,15 +7,18 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// toneRounding is the root mean square distance from the line of a Tone, in units of the largest sample: half a step of 8
+// ToneRounding is the root mean square distance from the line of a Tone, in units of the largest sample: half a step of 8
 // bits. Rounding to 8 bits leaves half as much.
-const toneRounding = 0.5 / 255
+const ToneRounding = 0.5 / 255
 
 // Tone is a line in the space of colours: grey, or the one tint of a picture in sepia.
 type Tone struct {
 	// axis is its direction, with 1 for the channel that changes most.
 	axis [3]float64
 }
+
+// Brightness is the line of greys.
+var Brightness = Tone{axis: [3]float64{1, 1, 1}}
 
 // Tone returns the line that the colours of an image are on, up to rounding. An image of other than three channels, of more
 // colours or of only one has none, and a line along which a channel does not grow with the others is none either.
@@ -60,7 +63,7 @@ func (p *Planes) Tone(ctx context.Context) (t Tone, is bool, err error) {
 		return Tone{}, false, nil
 	}
 	values := eigen.Values(nil) // in ascending order
-	limit := toneRounding * most
+	limit := ToneRounding * most
 	if beside := values[0] + values[1]; !(values[2] > 0) || !(beside <= 3*limit*limit) {
 		return Tone{}, false, nil
 	}

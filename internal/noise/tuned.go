@@ -18,7 +18,7 @@ const (
 	clippedShare   = 0.001 // their share of all, from which on it is a clipping limit
 	constantShare  = 0.1   // of constant patches, from which on texture elsewhere is no noise
 	MinSide        = 64    // of a square with as many pixels as an image with a reliable estimate; shorter sides are mirrored for the network
-	dominance      = 2.0   // ratio of noise in brightness to that in colour above which it is not white
+	Dominance      = 2.0   // ratio of noise in brightness to that in colour above which it is not white
 
 	// Impulses: fitted to synthetic salt, pepper and hot pixels, to drawings, and to stars of 0.8 pixels' deviation.
 

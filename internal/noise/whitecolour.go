@@ -24,7 +24,7 @@ const (
 func (s *samples) colour() WhiteNoise {
 	chroma := s.measure(redBlue, greenOther)
 	luma := s.measure(brightness)
-	if luma.sigma > dominance*chroma.sigma {
+	if luma.sigma > Dominance*chroma.sigma {
 		if m := s.judge(luma); m.reliable {
 			e := s.unrelated()
 			e.Brightness, e.Reliable = m.sigma, false
