@@ -32,7 +32,11 @@ func TestDenoiseOfGreyWithStrongNoise(t *testing.T) {
 // Where noise is in brightness alone, the colours have nothing to remove, and stay.
 func TestDenoiseOfNoiseInBrightness(t *testing.T) {
 	leaveGains(t)
-	truth := picture(3, 160, 200)
+	truth := restore.NewPlanar(3, 160, 200)
+	for i := range 160 * 200 {
+		y, x := float32(i/200/80), float32(i%200/100)
+		truth.Plane(0)[i], truth.Plane(1)[i], truth.Plane(2)[i] = .3+.4*x, .4+.2*y, .5-.2*x*y
+	}
 	noise := restore.NewPlanar(3, 160, 200)
 	copy(noise.Pix, synthetic.Brightness(truth.Pix, 15./255, 3))
 	for _, options := range [][]restore.Option{nil, {restore.Sigma(15. / 255)}} {
