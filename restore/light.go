@@ -70,11 +70,14 @@ func (c request) findBlur(ctx context.Context, p opened, find func(c request, p 
 	if err != nil {
 		return nil, err
 	}
-	of, err := blurdomain.Weigh(ctx, p.planar.planes(), c.threads, samples.Grid)
+	weigh := func(grids ...deblur.Grid) ([]blurdomain.Evidence, error) {
+		return blurdomain.Weigh(ctx, p.planar.planes(), c.threads, grids...)
+	}
+	bySamples, err := weigh(samples.Grid)
 	if err != nil {
 		return nil, err
 	}
-	if of[0].IsSamples() {
+	if bySamples[0].IsSamples() {
 		if c.progress != nil {
 			err = c.progress(backend.Progress{Fraction: 1})
 		}
@@ -84,13 +87,19 @@ func (c request) findBlur(ctx context.Context, p opened, find func(c request, p 
 	if err != nil {
 		return nil, err
 	}
-	if of, err = blurdomain.Weigh(ctx, p.planar.planes(), c.threads, samples.Grid, light.Grid); err != nil {
+	byLight, err := weigh(light.Grid)
+	if err != nil {
 		return nil, err
 	}
-	switch bySamples, byLight := of[0], of[1]; {
-	case !bySamples.IsLight() && !(byLight.IsLight() && byLight.Light.Value > bySamples.Samples.Value):
+	// In the same squares, which the larger of the kernels wants.
+	both, err := weigh(samples.Grid, light.Grid)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case !bySamples[0].IsLight() && !(byLight[0].IsLight() && both[1].Light.Value > both[0].Samples.Value):
 		return samples, nil
-	case byLight.Light.Value < bySamples.Light.Value/2: // the kernel of light has become wrong, and the other one is nearly right
+	case both[1].Light.Value < both[0].Light.Value/2: // the kernel of light has become wrong, and the other one is nearly right
 		samples.ofLight()
 		return samples, nil
 	}
