@@ -68,12 +68,12 @@ func (r *Restorer) Deblur(ctx context.Context, img image.Image, kernel deblur.Ke
 // removing is what a run does about a blur.
 func removing(blur deblurring.Blur) solving {
 	return func(ctx context.Context, c plan, p *opened, report *outcome.Report) ([]float32, error) {
-		c.asked.threads = c.device.Description().Threads
-		job, err := c.deblurring(), error(nil)
-		if job.LinearLight, err = c.asked.showsLight(ctx, p.planar, blur.Kernels()); err != nil {
+		light, err := c.asked.showsLight(ctx, p.planar, blur.Kernels(), c.device.Description().Threads)
+		if err != nil {
 			return nil, err
 		}
-		report.LinearLight = job.LinearLight
+		job := c.deblurring()
+		job.LinearLight, report.LinearLight = light, light
 		out, err := job.Deblur(ctx, p.planar.planes(), blur, report)
 		if errors.Is(err, deblurring.ErrBoundary) {
 			err = &OptionError{Option: "Boundary", Value: c.boundary, Want: "deblur.Unknown, where the blur varies"}

@@ -115,5 +115,5 @@ func (c request) uniformBlur(ctx context.Context, p *Planar) (*Blur, error) {
 }
 
 func uniform(e *estimate.Estimate) *Blur {
-	return &Blur{Grid: deblur.Grid{Rows: 1, Columns: 1, Kernels: []deblur.Kernel{e.Kernel}}, Kernel: kernelReport(e)}
+	return &Blur{Grid: deblurring.OneKernel(e.Kernel).Kernels(), Kernel: kernelReport(e)}
 }

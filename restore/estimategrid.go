@@ -22,6 +22,9 @@ func EstimateGrid(ctx context.Context, img image.Image, kernel deblur.Kernel, ro
 	if err != nil {
 		return deblur.Grid{}, err
 	}
+	if err := kernel.Check(); err != nil {
+		return deblur.Grid{}, err
+	}
 	if err := c.seeLight(ctx, &p, kernel); err != nil {
 		return deblur.Grid{}, err
 	}

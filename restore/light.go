@@ -7,6 +7,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/blurdomain"
+	"github.com/averaged/imaging/internal/deblurring"
 	"github.com/averaged/imaging/internal/srgb"
 )
 
@@ -38,11 +39,11 @@ func domainOption(name string, d domain) Option {
 }
 
 // showsLight says whether light was blurred in an image, by kernels that are known.
-func (c *request) showsLight(ctx context.Context, p *Planar, kernels deblur.Grid) (bool, error) {
+func (c *request) showsLight(ctx context.Context, p *Planar, kernels deblur.Grid, threads int) (bool, error) {
 	if c.domain != eitherDomain {
 		return c.domain == linearLight, nil
 	}
-	e, err := blurdomain.Weigh(ctx, p.planes(), c.threads, kernels)
+	e, err := blurdomain.Weigh(ctx, p.planes(), threads, kernels)
 	return err == nil && e[0].IsLight(), err
 }
 
@@ -127,10 +128,7 @@ func (b *Blur) ofLight() {
 
 // seeLight is lightOf if light was blurred by a kernel that is known, or was estimated before.
 func (c *request) seeLight(ctx context.Context, p *opened, kernel deblur.Kernel) error {
-	if err := kernel.Check(); err != nil {
-		return err
-	}
-	light, err := c.showsLight(ctx, p.planar, deblur.Grid{Rows: 1, Columns: 1, Kernels: []deblur.Kernel{kernel}})
+	light, err := c.showsLight(ctx, p.planar, deblurring.OneKernel(kernel).Kernels(), c.threads)
 	if light {
 		c.lightOf(p)
 	}

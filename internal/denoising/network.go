@@ -29,11 +29,11 @@ func (j Job) byNetwork(ctx context.Context, p *imageplanes.Planes, report *outco
 	if err := progress.Report(0, 0, 0); err != nil {
 		return nil, err
 	}
-	grey := p
+	given := p
 	if level, ok := j.greyLevel(p, report); ok {
 		p = withColourNoise(p, level, levelsFor(report.Noise.Estimate, j.Choice.Method), j.Device.Description().Threads)
 	}
-	phi, err := j.fitTo(ctx, grey, p.Channels, report)
+	phi, err := j.fitTo(ctx, given, p.Channels, report)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (j Job) byNetwork(ctx context.Context, p *imageplanes.Planes, report *outco
 		report.Iteration.Tolerance, report.Iteration.Residual = tolerance, bound/root
 		report.Iteration.Converged = report.Iteration.Residual <= tolerance
 	}
-	if out = p.Unmirrored(out, wide); p != grey {
+	if out = p.Unmirrored(out, wide); p != given {
 		out = brightness(out)
 	}
 	return out, progress.End()
@@ -87,7 +87,7 @@ func (j Job) byNetwork(ctx context.Context, p *imageplanes.Planes, report *outco
 func (j Job) greyLevel(p *imageplanes.Planes, report *outcome.Report) (level float64, ok bool) {
 	e := report.Noise.Estimate
 	card, is, err := j.Choice.Card()
-	if p.Channels != 1 || !j.Choice.Guided() || !is || err != nil || card.Architecture.Channels != 3 || e != nil && e.Kind != outcome.WhiteNoise {
+	if p.Channels != 1 || !is || err != nil || len(card.Architecture.Guide) == 0 || card.Architecture.Channels != 3 || e != nil && e.Kind != outcome.WhiteNoise {
 		return 0, false
 	}
 	return strength.AlongBrightness(report.Noise.Sigma, 3), true
