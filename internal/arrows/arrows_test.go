@@ -219,7 +219,7 @@ var table = map[string]row{
 	"internal/matrix3":                {},
 	"internal/metadata":               {code: []string{"internal/tiffdir"}},
 	"internal/openfile":               {},
-	"internal/levellearning":          {code: []string{"backend", "denoise", "train", "internal/cameranoise", "internal/devicequeue", "internal/noise", "internal/parallel", "internal/symmetry", "internal/synthetic"}, tests: []string{"backend/cpu"}},
+	"internal/levellearning":          {code: []string{"backend", "denoise", "train", "internal/cameranoise", "internal/denoising", "internal/devicequeue", "internal/imageplanes", "internal/noise", "internal/parallel", "internal/symmetry", "internal/synthetic"}, tests: []string{"backend/cpu"}},
 	"internal/symmetry":               {},
 	// It knows nothing of denoise, so that deblur/estimate, rawdenoise and learning can stand on it; what is done about
 	// noise is in internal/denoising.

@@ -9,12 +9,12 @@ import (
 	"github.com/averaged/imaging/internal/parallel"
 )
 
-// withColourNoise returns a grey image as one of three channels in which the noise is white for a network of colour: three
+// WithColourNoise returns a grey image as one of three channels in which the noise is white for a network of colour: three
 // equal channels have noise along the axis of brightness alone, of √3 times their own, which the network has not learned, and
 // takes for texture where it is strong. So as much noise is added along both axes of colour. Its mean over the channels is 0. It is
 // the same in each call: a constant moves two images no further apart. levels has the noise along the axis of brightness, in
 // squares; if it is nil, it is level everywhere.
-func withColourNoise(p *imageplanes.Planes, level float64, levels *denoise.LevelMap, threads int) *imageplanes.Planes {
+func WithColourNoise(p *imageplanes.Planes, level float64, levels *denoise.LevelMap, threads int) *imageplanes.Planes {
 	out := imageplanes.New(3, p.Height, p.Width)
 	out.Alpha = p.Alpha
 	red, green, blue := out.Plane(0), out.Plane(1), out.Plane(2)

@@ -23,9 +23,9 @@ func TestColourNoise(t *testing.T) {
 			levels.Sigma[i] = 0
 		}
 	}
-	q := withColourNoise(p, 0, levels, 1)
-	require.Equal(t, q.Pix, withColourNoise(p, 0, levels, 3).Pix)
-	require.Equal(t, withColourNoise(p, level, nil, 2).Pix, withColourNoise(p, 0, denoise.ConstantLevels(h, w, level), 2).Pix)
+	q := WithColourNoise(p, 0, levels, 1)
+	require.Equal(t, q.Pix, WithColourNoise(p, 0, levels, 3).Pix)
+	require.Equal(t, WithColourNoise(p, level, nil, 2).Pix, WithColourNoise(p, 0, denoise.ConstantLevels(h, w, level), 2).Pix)
 	require.InDeltaSlice(t, p.Pix, brightness(append([]float32{}, q.Pix...)), 1e-7)
 
 	var variances [3][3]float64 // of the channels, and between them

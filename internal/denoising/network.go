@@ -31,7 +31,7 @@ func (j Job) byNetwork(ctx context.Context, p *imageplanes.Planes, report *outco
 	}
 	given := p
 	if level, ok := j.greyLevel(p, report); ok {
-		p = withColourNoise(p, level, levelsFor(report.Noise.Estimate, j.Choice.Method), j.Device.Description().Threads)
+		p = WithColourNoise(p, level, levelsFor(report.Noise.Estimate, j.Choice.Method), j.Device.Description().Threads)
 	}
 	phi, err := j.fitTo(ctx, given, p.Channels, report)
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/cameranoise"
+	"github.com/averaged/imaging/internal/denoising"
+	"github.com/averaged/imaging/internal/imageplanes"
 	"github.com/averaged/imaging/internal/synthetic"
 	"github.com/averaged/imaging/train"
 )
@@ -47,6 +49,7 @@ var levelMixture = []struct {
 	{"camera", 0.27}, {"white", 0.12}, {"brightness", 0.04}, {"grey", 0.06}, {"tinted", 0.05},
 	{"exposure", 0.05}, {"resized", 0.08}, {"compressed", 0.08}, {"speckle", 0.03}, {"uneven", 0.05}, {"framed", 0.02},
 	{"clean", 0.05}, {"texture", 0.06}, {"drawing", 0.04},
+	{"joined", 0}, // by -only alone
 }
 
 // CropOf draws crop number seed of some pictures, of one kind unless only is empty: what is photographed,
@@ -163,6 +166,21 @@ func CropOf(set *train.Pictures, seed uint64, only string) (kind string, noisy, 
 		clean = scene()
 		high := level(0.3)
 		noisy, err = stored(synthetic.Uneven(clean, side, side, high*math.Exp(-between(0, math.Log(8))), high, r.Uint64()))
+	case "joined":
+		noisy, clean, err = photograph(false)
+		if r.Float64() < 0.7 {
+			clean = scene()
+			noisy = synthetic.White(clean, level(0.3), r.Uint64())
+		}
+		if err == nil {
+			beside := scene()
+			other := beside
+			if r.Float64() < 0.2 {
+				other = synthetic.White(beside, level(0.03), r.Uint64())
+			}
+			joined(noisy, clean, other, beside, side, r)
+			noisy, err = stored(noisy)
+		}
 	case "framed":
 		noisy, clean, err = photograph(false)
 		if r.Float64() < 0.5 {
@@ -222,6 +240,21 @@ func resized(set *train.Pictures, c train.Config, r *rand.Rand) (noisy, clean []
 // anyJPEG draws a quality from worst to 98, and a subsampling.
 func anyJPEG(r *rand.Rand, worst int) cameranoise.JPEG {
 	return cameranoise.JPEG{Quality: worst + r.IntN(99-worst), Subsampling: cameranoise.Subsampling(r.IntN(3))}
+}
+
+// joined replaces the part of a photograph with noise, and of the one without, at one edge by another photograph.
+func joined(noisy, clean, otherNoisy, otherClean []float32, side int, r *rand.Rand) {
+	at := side/4 + r.IntN(side/2)
+	upright, first := r.Float64() < 0.5, r.Float64() < 0.5
+	for i := range noisy {
+		k := i % side
+		if upright {
+			k = i % (side * side) / side
+		}
+		if k < at == first {
+			noisy[i], clean[i] = otherNoisy[i], otherClean[i]
+		}
+	}
 }
 
 // frame replaces what is outside a random rectangle by a drawing, in a photograph with noise and in the one without.
@@ -300,9 +333,6 @@ func (t *Trial) Crop(ctx context.Context, kind string, noisy, clean []float32) (
 		return nil, err
 	}
 	defer src.Free()
-	if err := t.dev.Upload(src, noisy); err != nil {
-		return nil, err
-	}
 	dst, err := t.dev.Alloc(s)
 	if err != nil {
 		return nil, err
@@ -314,7 +344,7 @@ func (t *Trial) Crop(ctx context.Context, kind string, noisy, clean []float32) (
 		sum += float64(v) / levelSquares
 	}
 	grey := isGrey(noisy)
-	for _, at := range t.denoisers {
+	for denoiser, at := range t.denoisers {
 		var errors [len(Nodes)][levelSquares]float32
 		errors[0] = plain
 		least := plain
@@ -330,6 +360,14 @@ func (t *Trial) Crop(ctx context.Context, kind string, noisy, clean []float32) (
 					errors[k][i] = 1.25 * v
 				}
 				continue
+			}
+			seen := noisy
+			if grey && denoiser == 0 { // as in internal/denoising, for white noise alone
+				p := &imageplanes.Planes{Width: cropSide, Height: cropSide, Channels: 1, Pix: noisy[:cropSide*cropSide]}
+				seen = denoising.WithColourNoise(p, sigma, nil, 1).Pix
+			}
+			if err := t.dev.Upload(src, seen); err != nil {
+				return nil, err
 			}
 			out, err := t.apply(ctx, at[k], dst, src, sigma)
 			if err != nil {
@@ -381,10 +419,11 @@ func squareErrors(a, b []float32) (list [levelSquares]float32) {
 	return list
 }
 
+// isGrey says whether three channels are equal, but for a step of 8 bits.
 func isGrey(pix []float32) bool {
 	n := len(pix) / 3
 	for i := range n {
-		if pix[i] != pix[n+i] || pix[i] != pix[2*n+i] {
+		if a, b, c := pix[i], pix[n+i], pix[2*n+i]; max(a, b, c)-min(a, b, c) > 1.001/255 {
 			return false
 		}
 	}
