@@ -21,7 +21,8 @@ import (
 type Evidence struct {
 	// Samples and Light say how much likelier the spectra of the samples, and of light, are under the kernels than without them.
 	Samples, Light Sum
-	// Difference is Light − Samples.
+	// Difference is by how much more the spectra of light gain than they are expected to, if the kernels blurred light, minus the same
+	// of samples. Light and samples themselves cannot be compared: a spectrum gains less where noise hides more of it.
 	Difference Sum
 	// Squares is how many there were.
 	Squares int
@@ -168,23 +169,29 @@ func cut(square []float64, p *imageplanes.Planes, channel int, at corner, side i
 }
 
 // gain is what a square of all channels says, for each level of the noise.
-type gain struct{ samples, light [noiseLevels]float64 }
+type gain struct{ samples, light [noiseLevels]told }
 
-// weighed adds what all squares say, with the likeliest level of the noise in each domain.
+// told is how much likelier a spectrum is with the kernel than without it, and by how much that is more than is expected with the
+// kernel. The latter is about 0 in the domain that was blurred. In the other one the curve has filled the minima, and it is below.
+type told struct{ gain, surplus float64 }
+
+// weighed adds what all squares say, with the likeliest level of the noise in each domain. It is the same noise in both. In the domain
+// that was not blurred, what fills the minima looks like more noise, so the surpluses are those of the lower level.
 func weighed(gains []*gain) Evidence {
 	gains = slices.DeleteFunc(gains, func(g *gain) bool { return g == nil })
 	var samples, light [noiseLevels]float64
 	for _, g := range gains {
 		for i := range noiseLevels {
-			samples[i] += g.samples[i]
-			light[i] += g.light[i]
+			samples[i] += g.samples[i].gain
+			light[i] += g.light[i].gain
 		}
 	}
 	s, l := likeliest(samples), likeliest(light)
+	lower := max(s, l)
 	return Evidence{
-		Samples:    sum(gains, func(g *gain) float64 { return g.samples[s] }),
-		Light:      sum(gains, func(g *gain) float64 { return g.light[l] }),
-		Difference: sum(gains, func(g *gain) float64 { return g.light[l] - g.samples[s] }),
+		Samples:    sum(gains, func(g *gain) float64 { return g.samples[s].gain }),
+		Light:      sum(gains, func(g *gain) float64 { return g.light[l].gain }),
+		Difference: sum(gains, func(g *gain) float64 { return g.light[lower].surplus - g.samples[lower].surplus }),
 		Squares:    len(gains),
 	}
 }
@@ -238,11 +245,10 @@ func (w *window) gain(g *gain, d domains, r *response) {
 	w.weigh(g.light[:], d.light, r, d.slopes)
 }
 
-// weigh adds to gain how much likelier a spectrum is with the kernel's response than without it, for each level of noise, whose
-// power the curve has multiplied by gained. The power at each frequency is exponentially distributed about its expectation (Whittle
+// weigh adds what a spectrum tells about the kernel's response, for each level of noise, whose power the curve has multiplied by gained. The power at each frequency is exponentially distributed about its expectation (Whittle
 // 1953). Without the kernel that is the power m around; with it, s·|k̂|² + n, where n is the noise, and s such that the power around is
 // m, too.
-func (w *window) weigh(gain []float64, s spectrum, r *response, gained float64) {
+func (w *window) weigh(all []told, s spectrum, r *response, gained float64) {
 	for i, y := range s.power {
 		if !w.used[i] {
 			continue
@@ -250,10 +256,11 @@ func (w *window) weigh(gain []float64, s spectrum, r *response, gained float64) 
 		m := s.around[i]
 		without := math.Log(m) + y/m
 		noise := strongestNoise * strongestNoise * gained
-		for j := range gain {
+		for j := range all {
 			n := min(noise, m)
 			with := max((m-n)/r.around[i]*r.power[i]+n, leak*m)
-			gain[j] += without - math.Log(with) - y/with
+			all[j].gain += without - math.Log(with) - y/with
+			all[j].surplus += y/m - y/with - with/m + 1 // the gain without what is expected for y = with
 			noise /= 4
 		}
 	}

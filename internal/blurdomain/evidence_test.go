@@ -278,3 +278,36 @@ func TestAnySamplesAreWeighed(t *testing.T) {
 		}
 	})
 }
+
+// page is dark writing on bright paper.
+func page(h, w int, seed uint64) []float64 {
+	random := rand.New(rand.NewPCG(seed, 3))
+	p := slices.Repeat([]float64{.9}, h*w)
+	for range h * w / 60 {
+		y, x := random.IntN(h), random.IntN(w)
+		down, right := 1+random.IntN(6), 1+random.IntN(3)
+		for i := y; i < min(y+down, h); i++ {
+			for j := x; j < min(x+right, w); j++ {
+				p[i*w+j] = .15
+			}
+		}
+	}
+	return p
+}
+
+// On a page the noise hides more of the spectrum of light than of that of samples, so that a kernel says less about light. That says
+// nothing of what was blurred.
+func TestPage(t *testing.T) {
+	k, err := deblur.Disk(3)
+	require.NoError(t, err)
+	const h, w = 300, 400
+	for seed := range uint64(3) {
+		x := page(h+k.H-1, w+k.W-1, seed)
+		for _, sigma := range []float64{.002, .004} {
+			for _, light := range []bool{true, false} {
+				e := weigh(t, photograph(x, h, w, func(y, x int) deblur.Kernel { return k }, light, sigma, seed), one(k))
+				require.Equal(t, []bool{light, !light}, []bool{e.IsLight(), e.IsSamples()}, "noise of %v: %+v", sigma, e)
+			}
+		}
+	}
+}
