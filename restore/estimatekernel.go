@@ -43,7 +43,7 @@ type KernelReport struct {
 	// the same. It is 1 for strong noise, and for kinds other than "shake".
 	Halves float64
 	// Trust is "good" if parts of the photograph agree and the last steps are settled, "fair" if parts agree roughly,
-	// and "doubtful" if they do not, or cannot be compared.
+	// and "doubtful" if they do not, or cannot be compared, or if the spectra of the photograph do not show the kernel.
 	Trust string
 	// Variation measures how much the blur varies over the frame, from 0 to 1. It is 1 minus the smallest correlation
 	// between the kernels of two parts, corrected for noise and for missing edges.

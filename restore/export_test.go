@@ -2,6 +2,7 @@ package restore
 
 import (
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/blurdomain"
 	"github.com/averaged/imaging/internal/deblurring"
 	"github.com/averaged/imaging/internal/imageplanes"
 	"github.com/averaged/imaging/internal/inverse"
@@ -17,6 +18,9 @@ var (
 	EnlargeAlpha  = imageplanes.EnlargeAlpha
 	SolveLevel    = strength.SolveLevel
 )
+
+// Weighed adds a doubt about the kernel, if the spectra do not show it.
+func Weighed(b *Blur, by blurdomain.Evidence) *Blur { return b.weighed(by) }
 
 // ErrNoWeights is about a network without weights.
 var ErrNoWeights = errNoWeights

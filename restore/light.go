@@ -82,7 +82,7 @@ func (c request) findBlur(ctx context.Context, p opened, find func(c request, p 
 		if c.progress != nil {
 			err = c.progress(backend.Progress{Fraction: 1})
 		}
-		return samples, err
+		return samples.weighed(bySamples[0]), err
 	}
 	light, err := second.findInLight(p, find)
 	if err != nil {
@@ -99,12 +99,12 @@ func (c request) findBlur(ctx context.Context, p opened, find func(c request, p 
 	}
 	switch {
 	case !bySamples[0].IsLight() && !(byLight[0].IsLight() && both[1].Light.Value > both[0].Samples.Value):
-		return samples, nil
+		return samples.weighed(bySamples[0]), nil
 	case both[1].Light.Value < both[0].Light.Value/2: // the kernel of light has become wrong, and the other one is nearly right
 		samples.ofLight()
-		return samples, nil
+		return samples.weighed(bySamples[0]), nil
 	}
-	return light, nil
+	return light.weighed(byLight[0]), nil
 }
 
 // findInLight calls find with the light that the samples show.
@@ -116,6 +116,15 @@ func (c request) findInLight(p opened, find func(c request, p *Planar) (*Blur, e
 	}
 	b.ofLight()
 	return b, nil
+}
+
+// weighed adds a doubt if the spectra of what was blurred are not likelier under the kernel than without it. It returns the blur.
+func (b *Blur) weighed(by blurdomain.Evidence) *Blur {
+	if k := b.Kernel; k != nil && !b.none() && !by.Explains(b.LinearLight) {
+		k.Trust = doubtful
+		k.Doubts = append(k.Doubts, Doubt{Text: "the estimated kernel is doubtful: the spectra of parts of the photograph do not show it"})
+	}
+	return b
 }
 
 // ofLight says that the blur is one of light.

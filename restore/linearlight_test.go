@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/blurdomain"
+	"github.com/averaged/imaging/internal/imageplanes"
 	"github.com/averaged/imaging/internal/srgb"
 	"github.com/averaged/imaging/restore"
 	"github.com/stretchr/testify/require"
@@ -128,6 +130,30 @@ func TestThePhotographTellsWhatWasBlurred(t *testing.T) {
 		require.NoError(t, err)
 		require.False(t, report.LinearLight)
 	}
+}
+
+// A kernel that the spectra do not show is doubtful, however well parts of the photograph agree on it.
+func TestSpectraContradictAKernel(t *testing.T) {
+	kernel, err := deblur.Shake(11, 2)
+	require.NoError(t, err)
+	other, err := deblur.Shake(21, 5)
+	require.NoError(t, err)
+	p := clippedToBytes(noisy(blurred(t, tiles(200, 260), kernel, deblur.Circular), 1./255, 7))
+	planes := &imageplanes.Planes{Pix: p.Pix, Channels: p.Channels, Height: p.Height, Width: p.Width}
+	for _, k := range []deblur.Kernel{kernel, other} {
+		e, err := blurdomain.Weigh(t.Context(), planes, 1, deblur.Grid{Rows: 1, Columns: 1, Kernels: []deblur.Kernel{k}})
+		require.NoError(t, err)
+		b := restore.Weighed(&restore.Blur{Kernel: &restore.KernelReport{Kind: "shake", Trust: "good"}}, e[0])
+		if &k.Weights[0] == &kernel.Weights[0] {
+			require.Equal(t, "good", b.Kernel.Trust)
+			require.Empty(t, b.Doubts())
+		} else {
+			require.Equal(t, "doubtful", b.Kernel.Trust, "%+v", e[0])
+			require.Len(t, b.Doubts(), 1)
+		}
+	}
+	none := restore.Weighed(&restore.Blur{Kernel: &restore.KernelReport{Kind: "none", Trust: "good"}}, blurdomain.Evidence{Squares: 9})
+	require.Equal(t, "good", none.Kernel.Trust)
 }
 
 // Nothing changes where the curve does not matter: a photograph of an odd side, one channel, and without blur.

@@ -32,7 +32,7 @@ type Evidence struct {
 type Sum struct{ Value, Deviations float64 }
 
 const (
-	// significant is the number of standard deviations that are asked of light, and likely that of samples, which are assumed anyway.
+	// significant is the number of standard deviations that are asked of light and of a kernel, and likely that of samples, which are assumed anyway.
 	significant, likely = 2, 1
 	// enoughSquares is how many there must be for a decision.
 	enoughSquares = 5
@@ -46,6 +46,16 @@ func (e Evidence) IsLight() bool {
 // IsSamples says whether it is the other way round, or whether there are too few squares to tell. What is neither is open.
 func (e Evidence) IsSamples() bool {
 	return e.Squares < enoughSquares || e.Samples.Deviations > significant && e.Difference.Deviations < -likely
+}
+
+// Explains says whether the spectra of light, or of the samples, are significantly likelier under the kernels than without them, or
+// whether there are too few squares to tell.
+func (e Evidence) Explains(light bool) bool {
+	s := e.Samples
+	if light {
+		s = e.Light
+	}
+	return e.Squares < enoughSquares || s.Deviations > significant
 }
 
 const (
