@@ -11,7 +11,7 @@ import (
 // blurring is a blur that Deblur removes.
 type blurring interface {
 	operator.Linear
-	// Crop, Extend and Wiener are those of deblur.Operator. Crop may change src.
+	// Crop, Extend and Wiener are those of deblur.Operator.
 	Crop(dst, src []float32) error
 	Extend(dst, src []float32) error
 	Wiener(dst, src backend.Buffer, nsr float64) error

@@ -14,6 +14,7 @@ import (
 	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/internal/outcome"
 	"github.com/averaged/imaging/internal/strength"
+	"github.com/averaged/imaging/operator"
 	"github.com/averaged/imaging/pnp"
 	"github.com/averaged/imaging/tv"
 )
@@ -102,10 +103,12 @@ func (j Job) deblur(ctx context.Context, p *imageplanes.Planes, blur Blur, repor
 // Problem is the inverse problem on a device.
 type Problem struct {
 	dev       backend.Device
-	k         blurring
-	y         backend.Buffer // the photograph, or that of light
-	light     *light         // nil: samples were blurred as stored
-	masked    *masked        // nil: all samples are data
+	blur      blurring
+	k         operator.Linear   // of the iteration: the blur, or wide
+	wide      *operator.Widened // the blur for an image with the sides that the denoiser asks for; nil: it has them
+	y         backend.Buffer    // the photograph, or that of light
+	light     *light            // nil: samples were blurred as stored
+	masked    *masked           // nil: all samples are data
 	planar    *imageplanes.Planes
 	own       pnp.Denoiser     // of the caller, or nil
 	network   *networks.Fitted // nil: the denoiser is that, or total variation
@@ -132,16 +135,20 @@ func (j Job) New(ctx context.Context, p *imageplanes.Planes, blur Blur, report *
 	if err != nil {
 		return nil, err
 	}
-	if k, err = even(dev, k, j.Choice); err != nil {
-		return nil, err
-	}
-	d := &Problem{dev: dev, k: k, planar: p, sigma: report.Noise.Disturbance, starting: j.Start, step: j.Step, strength: j.Strength, brightest: max(j.exposure, 1) * inverse.Peak(p.Pix, report.Noise.Sigma)}
+	d := &Problem{dev: dev, blur: k, k: k, planar: p, sigma: report.Noise.Disturbance, starting: j.Start, step: j.Step, strength: j.Strength, brightest: max(j.exposure, 1) * inverse.Peak(p.Pix, report.Noise.Sigma)}
 	defer func() {
 		if err != nil {
 			d.Free()
 		}
 	}()
-	norm, _ := k.Norm()
+	dh, dw := k.Domain()
+	if h, w := j.Choice.Even(dh, dw); h != dh || w != dw {
+		if d.wide, err = operator.Widen(dev, k, h, w); err != nil {
+			return nil, err
+		}
+		d.k = d.wide
+	}
+	norm, _ := d.k.Norm()
 	if err := inverse.CheckNorm(norm); err != nil {
 		return nil, err
 	}
@@ -152,7 +159,7 @@ func (j Job) New(ctx context.Context, p *imageplanes.Planes, blur Blur, report *
 		}
 	}
 	if j.LinearLight {
-		if d.light, err = newLight(dev, k, p); err != nil {
+		if d.light, err = newLight(dev, d.k, p); err != nil {
 			return nil, err
 		}
 		d.y = d.light.y
@@ -189,7 +196,10 @@ func (j Job) New(ctx context.Context, p *imageplanes.Planes, blur Blur, report *
 
 // Free gives back what New has made.
 func (d *Problem) Free() {
-	d.k.Free()
+	if d.wide != nil {
+		d.wide.Free()
+	}
+	d.blur.Free()
 	if d.masked != nil {
 		d.masked.free()
 	}

@@ -158,7 +158,7 @@ func (m *masked) free() {
 
 // maskOut has the runs leave out the samples of the photograph that are no data.
 func (d *Problem) maskOut(report *outcome.Report) (err error) {
-	if d.masked, err = newMasked(d.dev, d.k, d.model(), d.planar, d.y); d.masked != nil {
+	if d.masked, err = newMasked(d.dev, d.blur, d.model(), d.planar, d.y); d.masked != nil {
 		report.Noise.Clipped = float64(d.masked.count) / float64(len(d.planar.Pix))
 	}
 	return err

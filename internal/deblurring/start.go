@@ -21,9 +21,9 @@ const (
 	StartConstant
 )
 
-// start returns an initial estimate of the unknown image.
+// start returns an initial estimate of the image of the iteration.
 func (d *Problem) start(ctx context.Context, s StartingPoint) (backend.Buffer, error) {
-	b, err := d.dev.Alloc(d.domain())
+	b, err := d.dev.Alloc(d.unknown())
 	if err != nil {
 		return nil, err
 	}
@@ -31,12 +31,15 @@ func (d *Problem) start(ctx context.Context, s StartingPoint) (backend.Buffer, e
 	case StartConstant:
 		err = d.dev.Fill(b, 0.5)
 	case StartImage:
-		extended := make([]float32, d.domain().Len())
-		if err = d.k.Extend(extended, d.planar.Pix); err == nil {
+		extended := make([]float32, d.unknown().Len())
+		if err = d.blur.Extend(extended, d.planar.Pix); err == nil {
 			err = d.dev.Upload(b, extended)
 		}
 	default:
 		err = d.linearEstimate(ctx, b)
+	}
+	if err == nil {
+		b, err = d.widened(b)
 	}
 	if err == nil {
 		err = d.beginAt(ctx, b, clipping.White)
@@ -88,7 +91,7 @@ func (d *Problem) wiener(ctx context.Context, b, y backend.Buffer) error {
 		if err != nil {
 			return err
 		}
-		if err := d.k.Wiener(to, from, ratio); err != nil {
+		if err := d.blur.Wiener(to, from, ratio); err != nil {
 			return err
 		}
 	}
