@@ -41,15 +41,15 @@ func (m Meter) mapOf(ctx context.Context, p *imageplanes.Planes) (outcome.Estima
 	if err != nil {
 		return outcome.Estimate{}, err
 	}
-	pix, gain := imageplanes.NormaliseExposure(p, false)
-	said, err := n.Find(ctx, pix, hiddenSquares(p), p.Channels, p.Height, p.Width)
+	bright, factor := p.Brightened(imageplanes.DarkShare, false)
+	said, err := n.Find(ctx, bright.Pix, hiddenSquares(p), p.Channels, p.Height, p.Width)
 	if err != nil {
 		return outcome.Estimate{}, fmt.Errorf("restore: noise level: %w", err)
 	}
 	e := outcome.Estimate{Kind: [...]outcome.NoiseKind{levelsOfWhite: outcome.WhiteNoise, levelsOfCoarse: outcome.CoarseNoise}[said.Chosen], Reliable: true}
 	for k, levels := range said.Levels {
 		for i, v := range levels {
-			if levels[i] /= gain; v < noise.MinLevel { // in the range that the network saw
+			if levels[i] /= float32(factor); v < noise.MinLevel { // in the range that the network saw
 				levels[i] = 0
 			}
 		}
