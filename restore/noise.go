@@ -60,12 +60,8 @@ func EstimateNoise(ctx context.Context, img image.Image) (NoiseEstimate, error) 
 
 // noise measures that of a picture as Denoise does.
 func (p opened) noise(ctx context.Context, m denoising.Meter) (outcome.Estimate, error) {
-	filled, _, err := denoising.FillImpulses(ctx, p.planar.planes())
+	p, _, err := p.prepared(ctx, true)
 	if err != nil {
-		return outcome.Estimate{}, err
-	}
-	p.planar = (*Planar)(filled)
-	if p, err = p.toned(ctx, true); err != nil {
 		return outcome.Estimate{}, err
 	}
 	return m.Map(ctx, p.planar.planes())

@@ -64,6 +64,17 @@ func (p opened) greyed() opened {
 	return p
 }
 
+// prepared returns the picture without impulses, and their share, and as one channel if that does (toned).
+func (p opened) prepared(ctx context.Context, brightness bool) (_ opened, impulses float64, err error) {
+	filled, impulses, err := denoising.FillImpulses(ctx, p.planar.planes())
+	if err != nil {
+		return p, 0, err
+	}
+	p.planar = (*Planar)(filled)
+	p, err = p.toned(ctx, brightness)
+	return p, impulses, err
+}
+
 // toned returns the picture with one channel if its colours are on a line (imageplanes.Tone), up to rounding: it is as
 // good as grey, and one sample that differs does not change how it is restored.
 //

@@ -9,7 +9,6 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/internal/denoising"
 	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/internal/outcome"
 )
@@ -129,12 +128,7 @@ func (c plan) run(ctx context.Context, img image.Image, measure measuring, solve
 	}
 	report := &outcome.Report{Method: c.choice.Method}
 	if c.task == taskDenoise || c.task == taskDeblur {
-		filled, share, err := denoising.FillImpulses(ctx, p.planar.planes())
-		if err != nil {
-			return nil, nil, err
-		}
-		p.planar, report.Noise.Impulses = (*Planar)(filled), share
-		if p, err = p.toned(ctx, c.task == taskDenoise && c.choice.Prior == nil); err != nil {
+		if p, report.Noise.Impulses, err = p.prepared(ctx, c.task == taskDenoise && c.choice.Prior == nil); err != nil {
 			return nil, nil, err
 		}
 	}
