@@ -96,7 +96,7 @@ func (c *plan) noiseless(ctx context.Context, img image.Image) (image.Image, *Re
 	if err != nil || e.Kind != outcome.NoNoise {
 		return nil, nil, err
 	}
-	return p.close(slices.Clone(p.planar.Pix)), &Report{
+	return p.close(slices.Clone(p.planes.Pix)), &Report{
 		Unchanged: true, Averagedness: 1, Certified: true,
 		Noise: NoiseReport{Estimate: estimateOf(e), Sigma: e.Sigma}, Iteration: IterationReport{Converged: true},
 	}, nil

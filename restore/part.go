@@ -35,7 +35,7 @@ func OptionsForPart(ctx context.Context, whole image.Image, kernels deblur.Grid,
 		return nil, err
 	}
 	blurred := StoredSamples()
-	light, err := c.asked.showsLight(ctx, p.planar, kernels, threads)
+	light, err := c.asked.showsLight(ctx, p.planes, kernels, threads)
 	if err != nil {
 		return nil, err
 	}

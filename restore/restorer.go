@@ -135,7 +135,7 @@ func (c plan) run(ctx context.Context, img image.Image, measure measuring, solve
 	if measure != nil {
 		seen := p.measured()
 		if c.task == taskDenoise { // a map is of all of it
-			seen = p.planar.planes()
+			seen = p.planes
 		}
 		if err := c.findNoise(ctx, report, seen, measure); err != nil {
 			return nil, nil, err
@@ -146,6 +146,6 @@ func (c plan) run(ctx context.Context, img image.Image, measure measuring, solve
 		return nil, nil, err
 	}
 	told := reportOf(report)
-	told.Noise.Estimate = told.Noise.Estimate.withSides(p.repetition, 1)
+	told.Noise.Estimate = told.Noise.Estimate.resized(1, p.repetition)
 	return p.close(out), told, nil
 }

@@ -1,27 +1,22 @@
 package denoising
 
 import (
-	"context"
-
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/imageplanes"
 	"github.com/averaged/imaging/internal/noise"
 )
 
 // isDrawn tells whether the squares of an image that have noise are drawn.
-func isDrawn(ctx context.Context, p *imageplanes.Planes, m *denoise.LevelMap) (bool, error) {
+func isDrawn(p *imageplanes.Planes, m *denoise.LevelMap) bool {
 	pairs, equal := 0, 0
 	for i, v := range m.Sigma {
-		if err := ctx.Err(); err != nil {
-			return false, err
-		}
 		if v > 0 {
 			n, same := countPairs(p, m, i)
 			pairs += n
 			equal += same
 		}
 	}
-	return float64(equal) > noise.MaxEqual*float64(pairs), nil
+	return float64(equal) > noise.MaxEqual*float64(pairs)
 }
 
 // isDrawnSquare tells whether square i of an image is drawn.

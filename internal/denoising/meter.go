@@ -57,13 +57,7 @@ func (m Meter) mapOf(ctx context.Context, p *imageplanes.Planes) (outcome.Estima
 	}
 	e.Levels = e.ByDenoiser[said.Chosen]
 	noisy := noisyLevels(e.Levels)
-	nothing := float64(len(noisy)) < noise.MinShare*float64(len(e.Levels.Sigma))
-	if !nothing {
-		if nothing, err = isDrawn(ctx, p, e.Levels); err != nil {
-			return outcome.Estimate{}, err
-		}
-	}
-	if nothing {
+	if float64(len(noisy)) < noise.MinShare*float64(len(e.Levels.Sigma)) || isDrawn(p, e.Levels) {
 		e.Levels = denoise.ConstantLevels(p.Height, p.Width, 0)
 		e.ByDenoiser = [noise.Denoisers]*denoise.LevelMap{e.Levels, e.Levels}
 		e.Kind = outcome.NoNoise
@@ -74,13 +68,12 @@ func (m Meter) mapOf(ctx context.Context, p *imageplanes.Planes) (outcome.Estima
 		axis = strength.AlongBrightness(1, 3)
 	}
 	e.Sigma = float64(noisy[len(noisy)/2]) / axis
-	err = settleWhite(ctx, &e, p, axis)
-	return e, err
+	return e, settleWhite(&e, p, axis)
 }
 
 // settleWhite has the noise of an image be white, of the level that is measured, where its white part is certain
 // and agrees with the network: of white noise that estimate is exact, and the network is not quite.
-func settleWhite(ctx context.Context, e *outcome.Estimate, p *imageplanes.Planes, axis float64) error {
+func settleWhite(e *outcome.Estimate, p *imageplanes.Planes, axis float64) error {
 	m := e.ByDenoiser[levelsOfWhite]
 	noisy := noisyLevels(m)
 	if len(noisy) == 0 {
@@ -106,9 +99,6 @@ func settleWhite(ctx context.Context, e *outcome.Estimate, p *imageplanes.Planes
 		return nil
 	}
 	for i := range m.Sigma {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		m.Sigma[i] = float32(axis * white.Sigma)
 		if isDrawnSquare(p, m, i) { // as the text beside a photograph in a screenshot
 			m.Sigma[i] = 0
