@@ -5,7 +5,6 @@ package deblurring
 
 import (
 	"context"
-	"math"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
@@ -24,7 +23,7 @@ import (
 // noise there is, the more there is to be gained by going on: stopping here costs
 // about 0.03 dB (docs/notebook/iterations.md). With networks it is NetworkTolerance.
 func tvTolerance(sigma float64) float64 {
-	return math.Min(math.Max(0.003*sigma, 4e-5), 1.5e-4)
+	return min(max(0.003*sigma, 4e-5), 1.5e-4)
 }
 
 // NetworkTolerance is the relative residual at which Deblur ends with a network. A
@@ -115,7 +114,6 @@ type Problem struct {
 	retuning  *retuning        // of the network
 	strength  float64          // factor on the radii of a network with a guide
 	weight    float64          // λ of total variation
-	coupling  tv.Coupling
 	sigma     float64
 	starting  StartingPoint
 	data      pnp.DataStep
@@ -167,8 +165,7 @@ func (j Job) New(ctx context.Context, p *imageplanes.Planes, blur Blur, report *
 		return nil, err
 	}
 	if j.Choice.Method == networks.TV {
-		lambda, coupling := weight(report.Noise.Disturbance, kernel, p.Channels)
-		d.weight, d.coupling = lambda*j.Strength, coupling
+		d.weight = strength.DeblurWeight(d.sigma, kernel.Energy(), p.Channels) * j.Strength
 		report.Weight = d.weight
 		return d, nil
 	}
@@ -187,9 +184,10 @@ func (j Job) New(ctx context.Context, p *imageplanes.Planes, blur Blur, report *
 	if err := d.network.ForIteration(); err != nil {
 		return nil, err
 	}
-	d.retuning = &retuning{blur: blur, exposure: max(j.exposure, 1), dev: dev, planar: p, given: report.Noise.Estimate == nil, sigma: math.Max(d.sigma, strength.MinSigma), first: math.Max(d.sigma, strength.MinSigma), kernel: kernel.Energy(), network: d.network, current: d.network}
-	if j.Adapt && j.Choice.Adapts() {
-		d.retuning.energy = kernel.Energy()
+	first := max(d.sigma, strength.MinSigma)
+	d.retuning = &retuning{
+		dev: dev, planar: p, blur: blur, exposure: max(j.exposure, 1), adapts: j.Adapt && j.Choice.Adapts(), given: report.Noise.Estimate == nil,
+		sigma: first, first: first, network: d.network, current: d.network,
 	}
 	return d, nil
 }
@@ -237,7 +235,7 @@ func (d *Problem) denoiser() (phi pnp.Denoiser, done func(), err error) {
 	case d.network != nil:
 		return d.network.Denoiser, func() {}, nil
 	}
-	prox, err := tv.New(d.dev, d.domain(), tv.Options{Alpha: d.step * d.weight, Coupling: d.coupling})
+	prox, err := tv.New(d.dev, d.domain(), tv.Options{Alpha: d.step * d.weight, Coupling: inverse.Coupling(d.planar.Channels)})
 	if err != nil {
 		return nil, nil, err
 	}
