@@ -7,6 +7,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/clipping"
+	"github.com/averaged/imaging/operator"
 )
 
 // StartingPoint names the initial estimate.
@@ -79,21 +80,10 @@ func (d *Problem) wiener(ctx context.Context, b, y backend.Buffer) error {
 	if d.clips() {
 		ratio *= unclippedRatio
 	}
-	for c := range d.planar.Channels {
+	return operator.EachChannel(d.dev, b, y, func(b, y backend.Buffer) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		to, err := d.dev.Channels(b, c, 1)
-		if err != nil {
-			return err
-		}
-		from, err := d.dev.Channels(y, c, 1)
-		if err != nil {
-			return err
-		}
-		if err := d.blur.Wiener(to, from, ratio); err != nil {
-			return err
-		}
-	}
-	return nil
+		return d.blur.Wiener(b, y, ratio)
+	})
 }
