@@ -116,5 +116,5 @@ func (c request) uniformBlur(ctx context.Context, p *imageplanes.Planes) (*Blur,
 }
 
 func uniform(e *estimate.Estimate) *Blur {
-	return &Blur{Grid: deblurring.OneKernel(e.Kernel).Kernels(), Kernel: kernelReport(e)}
+	return &Blur{Grid: deblur.OneKernel(e.Kernel), Kernel: kernelReport(e)}
 }

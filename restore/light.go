@@ -7,7 +7,6 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/blurdomain"
-	"github.com/averaged/imaging/internal/deblurring"
 	"github.com/averaged/imaging/internal/imageplanes"
 	"github.com/averaged/imaging/internal/srgb"
 )
@@ -129,7 +128,7 @@ func (b *Blur) ofLight() {
 
 // seeLight is lightOf if light was blurred by a kernel that is known, or was estimated before.
 func (c *request) seeLight(ctx context.Context, p *opened, kernel deblur.Kernel) error {
-	light, err := c.showsLight(ctx, p.planes, deblurring.OneKernel(kernel).Kernels(), c.threads)
+	light, err := c.showsLight(ctx, p.planes, deblur.OneKernel(kernel), c.threads)
 	if light {
 		c.lightOf(p)
 	}

@@ -36,7 +36,7 @@ func TestOptionsForPart(t *testing.T) {
 		require.NoError(t, err)
 		return report
 	}
-	one := deblur.Grid{Rows: 1, Columns: 1, Kernels: []deblur.Kernel{kernel}}
+	one := deblur.OneKernel(kernel)
 	options, err := restore.OptionsForPart(t.Context(), of, one)
 	require.NoError(t, err)
 	whole, alone, same := run(of), run(cut), run(cut, options...)

@@ -323,7 +323,7 @@ func (d *deblurrer) ofWhole(ctx context.Context, img *restore.Planar, opts []res
 	case d.grid.Kernels != nil:
 		return restore.OptionsForPart(ctx, img, d.grid, append(opts, d.ofParts)...)
 	}
-	return restore.OptionsForPart(ctx, img, deblur.Grid{Rows: 1, Columns: 1, Kernels: []deblur.Kernel{d.blur}}, opts...)
+	return restore.OptionsForPart(ctx, img, deblur.OneKernel(d.blur), opts...)
 }
 
 // shown is the grid for what is computed of the photograph: a part, if --preview is given.

@@ -224,8 +224,7 @@ func (p photo) noiseUnder(ctx context.Context, pool *parallel.Pool, s support) (
 	if err != nil {
 		return 0, err
 	}
-	one := deblur.Grid{Rows: 1, Columns: 1, Kernels: []deblur.Kernel{k}}
-	n, err := coarsenoise.Measure(ctx, pool, [][]float32{p.whole.v.pix}, p.whole.v.h, p.whole.v.w, one)
+	n, err := coarsenoise.Measure(ctx, pool, [][]float32{p.whole.v.pix}, p.whole.v.h, p.whole.v.w, deblur.OneKernel(k))
 	if err != nil || !n.Coarse(p.sigma) {
 		return p.sigma, err
 	}

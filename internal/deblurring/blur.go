@@ -33,7 +33,7 @@ func (b Blur) Kernels() deblur.Grid { return b.kernels }
 
 // OneKernel is a blur that is the same all over the frame.
 func OneKernel(k deblur.Kernel) Blur {
-	return Blur{k, deblur.Grid{Rows: 1, Columns: 1, Kernels: []deblur.Kernel{k}}, func(dev backend.Device, boundary deblur.Boundary, h, w int) (blurring, error) {
+	return Blur{k, deblur.OneKernel(k), func(dev backend.Device, boundary deblur.Boundary, h, w int) (blurring, error) {
 		return deblur.New(dev, k, boundary, h, w)
 	}}
 }
