@@ -4,10 +4,10 @@ import (
 	"context"
 	"math"
 
-	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/blurdomain"
 	"github.com/averaged/imaging/internal/imageplanes"
+	"github.com/averaged/imaging/internal/meter"
 	"github.com/averaged/imaging/internal/srgb"
 )
 
@@ -58,15 +58,7 @@ func (c request) findBlur(ctx context.Context, p opened, find func(c request, p 
 		return find(c, p.planes)
 	}
 	first, second := c, c
-	if tell := c.progress; tell != nil {
-		half := func(from float64) backend.ProgressFunc {
-			return func(p backend.Progress) error {
-				p.Fraction = from + p.Fraction/2
-				return tell(p)
-			}
-		}
-		first.progress, second.progress = half(0), half(.5)
-	}
+	first.progress, second.progress = meter.Part(c.progress, 0, .5), meter.Part(c.progress, .5, 1)
 	samples, err := find(first, p.planes)
 	if err != nil {
 		return nil, err
@@ -79,10 +71,7 @@ func (c request) findBlur(ctx context.Context, p opened, find func(c request, p 
 		return nil, err
 	}
 	if bySamples[0].IsSamples() {
-		if c.progress != nil {
-			err = c.progress(backend.Progress{Fraction: 1})
-		}
-		return samples, err
+		return samples, meter.New(c.progress, 0).End()
 	}
 	light, err := second.findInLight(p, find)
 	if err != nil {
