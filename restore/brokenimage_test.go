@@ -63,9 +63,15 @@ func TestImagesThatCannotBeRead(t *testing.T) {
 	}
 	for name, f := range functions {
 		for kind, img := range images {
-			require.NotPanics(t, func() { require.Error(t, f(img), "%s of %s", name, kind) }, "%s of %s", name, kind)
+			require.NotPanics(t, func() { err = f(img) }, "%s of %s", name, kind)
+			require.Error(t, err, "%s of %s", name, kind)
+			if name != "mask" && name != "KernelFromImage" { // these are not of the image
+				require.ErrorIs(t, err, restore.ErrImage, "%s of %s", name, kind)
+			}
 		}
 	}
+	_, err = restore.FromImage(image.Black) // whose bounds are endless
+	require.ErrorIs(t, err, restore.ErrImage)
 	_, _, err = restore.Solve(t.Context(), nil, nil)
 	require.Error(t, err)
 }

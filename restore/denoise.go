@@ -45,8 +45,8 @@ import (
 // Denoise fills hot pixels, and salt and pepper, first (Report.Noise.Impulses). It brightens shadows that noise has
 // darkened last (Shadows). An image without noise, such as a screenshot, is returned unchanged (Report.Unchanged).
 //
-// An error says that an option or the image is invalid, that there are no weights, that memory is short
-// (backend.ErrOutOfMemory), or that the device failed. It wraps ctx.Err() if ctx ends.
+// An error says that an option (*OptionError, ErrMethod) or the image (ErrImage) is invalid, that there are no weights, that
+// memory is short (backend.ErrOutOfMemory), or that the device failed. It wraps ctx.Err() if ctx ends.
 func Denoise(ctx context.Context, img image.Image, options ...Option) (image.Image, *Report, error) {
 	r, err := forOne(taskDenoise, options)
 	if err != nil {

@@ -34,7 +34,7 @@ func open(ctx context.Context, img image.Image, threads int) (opened, error) {
 		}
 		p.planar = given
 	} else {
-		src, err := picture.FromImage(img)
+		src, err := read(img)
 		if err != nil {
 			return opened{}, err
 		}

@@ -193,7 +193,7 @@ func (p *hostPrior) Apply(ctx context.Context, dst, src backend.Buffer) error {
 		return err
 	}
 	if err := to.Check(); err != nil {
-		return err
+		return fmt.Errorf("restore: the result of PriorFunc: %v", err) // no ErrImage: the caller's image is another one
 	}
 	return p.dev.Upload(dst, to.Pix)
 }
