@@ -31,7 +31,7 @@ import (
 //	SigmaAuto                                                 all but DenoiseRaw and Solve
 //	Noise, Shadows, CoarseNetwork                             Denoise
 //	Adaptation                                                Denoise, Deblur
-//	Prior, PriorFunc                                          all but Check and DenoiseRaw
+//	Prior, PriorFunc, AveragedPriorFunc                       all but Check and DenoiseRaw
 //	StepSize, Constraint                                      all but Denoise and DenoiseRaw
 //	Contraction                                               all but Denoise, DenoiseRaw and Check
 //	Boundary                                                  Deblur, Inpaint, Upscale, Check
@@ -353,8 +353,8 @@ func Method(name string) Option {
 // believed if it is above 0 and at most 1; another one that is said to be proven is an error. Report.Method is
 // "prior".
 //
-// The denoiser computes on Device; PriorFunc takes one on plain numbers. It must allow as many calls at a time as the
-// caller makes.
+// The denoiser computes on Device; PriorFunc and AveragedPriorFunc take one on plain numbers. It must allow as many calls
+// at a time as the caller makes.
 func Prior(d pnp.Denoiser) Option {
 	return option{"Prior", func(c *request) error {
 		if d == nil {
@@ -370,13 +370,29 @@ func Prior(d pnp.Denoiser) Option {
 
 // PriorFunc is Prior for a function on plain numbers, which sets the samples of dst to src denoised. dst and src have
 // the same size and channels. f must not write to src, and must not keep either. Nothing is proven of f, or of an
-// iteration with it.
+// iteration with it: AveragedPriorFunc is for a function with a proof.
 func PriorFunc(f func(ctx context.Context, dst, src *Planar) error) Option {
 	return option{"PriorFunc", func(c *request) error {
 		if f == nil {
 			return errors.New("restore: the prior is nil")
 		}
-		c.prior = &hostPrior{f: f}
+		c.prior = &hostPrior{f: f, alpha: 1}
+		return nil
+	}}
+}
+
+// AveragedPriorFunc is PriorFunc for a function of which the caller has proven that it is alpha-averaged, 0 < alpha ≤ 1:
+// (1−alpha) times the identity plus alpha times a map that never increases the Euclidean distance between two images. 1 is
+// nonexpansive. The certificate of an iteration follows from alpha, which is believed.
+func AveragedPriorFunc(alpha float64, f func(ctx context.Context, dst, src *Planar) error) Option {
+	return option{"AveragedPriorFunc", func(c *request) error {
+		if f == nil {
+			return errors.New("restore: the prior is nil")
+		}
+		if !(alpha > 0 && alpha <= 1) {
+			return &OptionError{Option: "AveragedPriorFunc", Value: alpha, Want: "a proven averagedness above 0, at most 1"}
+		}
+		c.prior = &hostPrior{f: f, alpha: alpha, proven: true}
 		return nil
 	}}
 }
