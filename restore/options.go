@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
@@ -474,7 +473,7 @@ func (e *OptionError) Error() string {
 	if e.Task != "" {
 		return fmt.Sprintf("restore: %s is no option of %s, but of %s", e.Option, e.Task, e.Want)
 	}
-	return fmt.Sprintf("restore: %s %v: want %s", strings.ToLower(e.Option), e.Value, e.Want)
+	return fmt.Sprintf("restore: %s %v: want %s", e.Option, e.Value, e.Want)
 }
 
 // Validate returns the error of the first option with an invalid value, which any call with these options would

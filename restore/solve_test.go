@@ -83,7 +83,7 @@ func TestSolveRefuses(t *testing.T) {
 	refused("the operator is nil", nil, y)
 	refused("the measurements are nil", fine.On, nil)
 	refused("8 samples, and the range of the operator", fine.On, picture(1, 9, 8))
-	refused("image of 2 channels", fine.On, &restore.Planar{Width: 1, Height: 1, Channels: 2, Pix: []float32{0, 0}})
+	refused("2 channels", fine.On, &restore.Planar{Width: 1, Height: 1, Channels: 2, Pix: []float32{0, 0}})
 	refused("SigmaAuto is no option of Solve", fine.On, y, restore.SigmaAuto())
 	refused("the operator is nil", func(backend.Device) (operator.Linear, error) { return nil, nil }, y)
 	for text, norm := range map[string]float64{"norm of at most 0,": 0, "norm of at most 1e-100,": 1e-100, "norm of at most 1e+100,": 1e100} {
