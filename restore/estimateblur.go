@@ -23,9 +23,11 @@ type Blur struct {
 	LinearLight bool
 }
 
-// String returns the blur in a few words.
+// String returns the blur in a few words. That of nil, or of a Blur that EstimateBlur did not make, is "unknown blur".
 func (b *Blur) String() string {
 	switch {
+	case b == nil || b.Turn == nil && b.Kernel == nil:
+		return "unknown blur"
 	case b.Turn == nil:
 		return b.Kernel.String()
 	case b.LinearLight:

@@ -27,6 +27,9 @@ type opened struct {
 // open takes img apart, grey kept as colour as the one channel that it is. The samples of a
 // *Planar are the caller's and must not be written to. threads is 0 for all.
 func open(ctx context.Context, img image.Image, threads int) (opened, error) {
+	if ctx == nil {
+		return opened{}, errNoContext
+	}
 	p := opened{repetition: 1}
 	if given, ok := img.(*Planar); ok {
 		if err := given.Check(); err != nil {
@@ -34,7 +37,7 @@ func open(ctx context.Context, img image.Image, threads int) (opened, error) {
 		}
 		p.planes = given.planes()
 	} else {
-		src, err := picture.FromImage(img)
+		src, err := read(img)
 		if err != nil {
 			return opened{}, err
 		}

@@ -113,6 +113,9 @@ func solveUpscaling(ctx context.Context, p *imageplanes.Planes, k *upscale.Downs
 	if err := upscale.Interpolate(out, p.Pix, p.Height, p.Width, factor, c.device.Description().Threads); err != nil {
 		return nil, err
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	h, w := k.Domain()
 	start := make([]float32, p.Channels*h*w)
 	if err := k.Extend(start, out); err != nil {
