@@ -31,11 +31,15 @@ func TestImagesThatCannotBeRead(t *testing.T) {
 			_, err := restore.Check(t.Context(), img, kernel, restore.Method("tv"))
 			return err
 		},
-		"EstimateNoise":   func(img image.Image) error { _, err := restore.EstimateNoise(t.Context(), img); return err },
-		"EstimateKernel":  func(img image.Image) error { _, _, err := restore.EstimateKernel(t.Context(), img); return err },
-		"EstimateBlur":    func(img image.Image) error { _, err := restore.EstimateBlur(t.Context(), img); return err },
-		"DeblurBlind":     func(img image.Image) error { _, _, err := restore.DeblurBlind(t.Context(), img, nil); return err },
-		"CheckKernel":     func(img image.Image) error { _, err := restore.CheckKernel(t.Context(), img, kernel); return err },
+		"EstimateNoise":  func(img image.Image) error { _, err := restore.EstimateNoise(t.Context(), img); return err },
+		"EstimateKernel": func(img image.Image) error { _, _, err := restore.EstimateKernel(t.Context(), img); return err },
+		"EstimateBlur":   func(img image.Image) error { _, err := restore.EstimateBlur(t.Context(), img); return err },
+		"DeblurBlind":    func(img image.Image) error { _, _, err := restore.DeblurBlind(t.Context(), img, nil); return err },
+		"CheckKernel":    func(img image.Image) error { _, err := restore.CheckKernel(t.Context(), img, kernel); return err },
+		"OptionsForPart": func(img image.Image) error {
+			_, err := restore.OptionsForPart(t.Context(), img, deblur.OneKernel(kernel))
+			return err
+		},
 		"FromImage":       func(img image.Image) error { _, err := restore.FromImage(img); return err },
 		"KernelFromImage": func(img image.Image) error { _, err := deblur.KernelFromImage(img); return err },
 	}
