@@ -60,6 +60,6 @@ func Denoise(ctx context.Context, img image.Image, options ...Option) (image.Ima
 func (r *Restorer) Denoise(ctx context.Context, img image.Image, options ...Option) (image.Image, *Report, error) {
 	return r.run(ctx, taskDenoise, img, options, denoising.Meter.Map,
 		func(ctx context.Context, c plan, p *opened, report *outcome.Report) ([]float32, error) {
-			return c.denoising().Denoise(ctx, p.planar.planes(), report)
+			return c.denoising().Denoise(ctx, p.planes, report)
 		})
 }

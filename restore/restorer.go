@@ -9,7 +9,6 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/internal/denoising"
 	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/internal/outcome"
 )
@@ -141,19 +140,14 @@ func (c plan) run(ctx context.Context, img image.Image, measure measuring, solve
 	}
 	report := &outcome.Report{Method: c.choice.Method}
 	if c.task == taskDenoise || c.task == taskDeblur {
-		filled, share, err := denoising.FillImpulses(ctx, p.planar.planes())
-		if err != nil {
-			return nil, nil, err
-		}
-		p.planar, report.Noise.Impulses = (*Planar)(filled), share
-		if p, err = p.toned(ctx, c.task == taskDenoise && c.choice.Prior == nil); err != nil {
+		if p, report.Noise.Impulses, err = p.prepared(ctx, c.task == taskDenoise && c.choice.Prior == nil); err != nil {
 			return nil, nil, err
 		}
 	}
 	if measure != nil {
 		seen := p.measured()
 		if c.task == taskDenoise { // a map is of all of it
-			seen = p.planar.planes()
+			seen = p.planes
 		}
 		if err := c.findNoise(ctx, report, seen, measure); err != nil {
 			return nil, nil, err
@@ -164,6 +158,6 @@ func (c plan) run(ctx context.Context, img image.Image, measure measuring, solve
 		return nil, nil, err
 	}
 	told := reportOf(report)
-	told.Noise.Estimate = told.Noise.Estimate.withSides(p.repetition, 1)
+	told.Noise.Estimate = told.Noise.Estimate.resized(1, p.repetition)
 	return p.close(out), told, nil
 }
