@@ -41,7 +41,7 @@ func (m Meter) mapOf(ctx context.Context, p *imageplanes.Planes) (outcome.Estima
 	if err != nil {
 		return outcome.Estimate{}, err
 	}
-	bright, factor := p.Brightened(imageplanes.DarkShare, false)
+	bright, factor := p.Brightened(imageplanes.ForPriors, false)
 	said, err := n.Find(ctx, bright.Pix, hiddenSquares(p), p.Channels, p.Height, p.Width)
 	if err != nil {
 		return outcome.Estimate{}, fmt.Errorf("restore: noise level: %w", err)
