@@ -13,7 +13,7 @@ func inRange(p *imageplanes.Planes, c plan, report *outcome.Report, solve func(p
 	if c.choice.Prior != nil {
 		return solve(p, peak)
 	}
-	return p.InRange(imageplanes.DarkShare, false, report, func(bright *imageplanes.Planes, factor float64) ([]float32, error) {
+	return p.InRange(imageplanes.ForPriors, false, report, func(bright *imageplanes.Planes, factor float64) ([]float32, error) {
 		return solve(bright, factor*peak)
 	})
 }

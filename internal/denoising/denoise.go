@@ -55,7 +55,7 @@ func (j Job) Denoise(ctx context.Context, p *imageplanes.Planes, report *outcome
 	case j.Choice.Method == networks.TV:
 		denoise = j.byTV
 	}
-	return p.InRange(imageplanes.DarkShare, j.Overwrite, report, func(bright *imageplanes.Planes, factor float64) ([]float32, error) {
+	return p.InRange(imageplanes.ForPriors, j.Overwrite, report, func(bright *imageplanes.Planes, factor float64) ([]float32, error) {
 		out, err := denoise(ctx, bright, report)
 		if err == nil && factor == 1 && j.Shadows && j.Choice.Prior == nil && report.Noise.Estimate != nil {
 			mendShadows(p, out, j.Choice.Method, &report.Noise)

@@ -57,7 +57,9 @@ func TestWhiteNoiseLeavesDrawnSquares(t *testing.T) {
 	}
 	m := denoise.ConstantLevels(h, w, 0.1)
 	e := outcome.Estimate{ByDenoiser: [2]*denoise.LevelMap{levelsOfWhite: m}}
-	require.NoError(t, settleWhite(&e, p, 1))
+	white, err := settleWhite(&e, p, p.Visible(), 1)
+	require.NoError(t, err)
+	require.True(t, white)
 	require.Equal(t, outcome.WhiteNoise, e.Kind)
 	for i, v := range m.Sigma {
 		if i%m.Columns >= 8 {

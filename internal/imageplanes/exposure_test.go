@@ -20,10 +20,11 @@ func TestBrightened(t *testing.T) {
 			}
 		}
 		share, overwrite := rapid.SampledFrom([]float64{0, 0.001, 0.1}).Draw(t, "share"), rapid.Bool().Draw(t, "overwrite")
+		white := rapid.SampledFrom([]float64{0.99, 1, ForPriors.White}).Draw(t, "white")
 		sorted := slices.Sorted(slices.Values(p.Pix))
 		brightest := float64(sorted[len(sorted)-1-int(share*float64(len(sorted)))]) // of those that are to stay below white
 		before := slices.Clone(p.Pix)
-		bright, factor := p.Brightened(share, overwrite)
+		bright, factor := p.Brightened(Exposure{white, share}, overwrite)
 		for i, v := range before {
 			if float64(bright.Pix[i]) != factor*float64(v) {
 				t.Fatalf("%v is not %v times %v", bright.Pix[i], factor, v)
@@ -34,10 +35,19 @@ func TestBrightened(t *testing.T) {
 			t.Fatalf("%v is no power of two", factor)
 		case factor == 1 && bright != p, factor > 1 && overwrite != (&bright.Pix[0] == &p.Pix[0]):
 			t.Fatal("the image is not where it should be")
-		case factor > 1 && factor*brightest >= 1:
+		case factor > 1 && factor*brightest >= white:
 			t.Fatalf("brightened by %v, and sample %v should stay below white", factor, brightest)
-		case factor < 1<<maxDoublings && 2*factor*brightest < 1:
+		case factor < 1<<maxDoublings && 2*factor*brightest < white:
 			t.Fatalf("brightened by %v, and sample %v may be brighter", factor, brightest)
 		}
 	})
+}
+
+// A sixteenth of white that was rounded up to 16 bits is brightened like white by a sixteenth, and not by half of that.
+func TestBrightenedRoundedWhite(t *testing.T) {
+	p := New(1, 1, 1)
+	p.Pix[0] = 4096. / 65535
+	if _, factor := p.Brightened(ForPriors, false); factor != 16 {
+		t.Fatalf("brightened by %v, want 16", factor)
+	}
 }
