@@ -17,6 +17,9 @@ type Grid struct {
 	Kernels       []Kernel
 }
 
+// OneKernel returns the grid of a blur that is the same all over the frame.
+func OneKernel(k Kernel) Grid { return Grid{Rows: 1, Columns: 1, Kernels: []Kernel{k}} }
+
 // Check returns an error unless there is one kernel for each part, and each passes its own Check.
 func (g Grid) Check() error {
 	if g.Rows < 1 || g.Columns < 1 || g.Rows > MaxCells || g.Columns > MaxCells || len(g.Kernels) != g.Rows*g.Columns {

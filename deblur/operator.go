@@ -41,7 +41,7 @@ func newOperator(device backend.Device, kernel Kernel, boundary Boundary, h, w i
 		return nil, err
 	}
 	if h < 1 || w < 1 || h > math.MaxInt32 || w > math.MaxInt32 {
-		return nil, fmt.Errorf("deblur: blur of a photograph of %d×%d samples, want at least 1×1", h, w)
+		return nil, fmt.Errorf("deblur: blur of a photograph of %d×%d samples, want at least 1×1 and at most 2147483647 on a side", h, w)
 	}
 	continued, err := boundary.backend()
 	if err != nil {

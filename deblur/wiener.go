@@ -8,6 +8,7 @@ import (
 	"github.com/averaged/imaging/internal/arguments"
 	"github.com/averaged/imaging/internal/fft"
 	"github.com/averaged/imaging/internal/parallel"
+	"github.com/averaged/imaging/operator"
 )
 
 // extrapolations is how often the continuation of a photograph is made anew. By
@@ -54,30 +55,19 @@ func (o *Operator) Wiener(dst, src backend.Buffer, nsr float64) error {
 	}
 	// One channel at a time: the memory needed is a few planes.
 	photograph, estimate := make([]float32, o.h*o.w), make([]float32, dh*dw)
-	for c := range channels {
-		if err := o.channel(src, c, func(b backend.Buffer) error { return o.device.Download(photograph, b) }); err != nil {
-			return err
+	return operator.EachChannel(o.device, dst, src, func(dst, src backend.Buffer) error {
+		err := o.device.Download(photograph, src)
+		if err == nil {
+			err = w.estimate(estimate, dh, dw, photograph)
 		}
-		if err := w.estimate(estimate, dh, dw, photograph); err != nil {
-			return err
+		if err == nil {
+			err = o.device.Upload(dst, estimate)
 		}
-		if err := o.channel(dst, c, func(b backend.Buffer) error { return o.device.Upload(b, estimate) }); err != nil {
-			return err
+		if err != nil {
+			return fmt.Errorf("deblur: %w", err)
 		}
-	}
-	return nil
-}
-
-func (o *Operator) channel(b backend.Buffer, c int, do func(backend.Buffer) error) error {
-	view, err := o.device.Channels(b, c, 1)
-	if err == nil {
-		defer view.Free()
-		err = do(view)
-	}
-	if err != nil {
-		return fmt.Errorf("deblur: %w", err)
-	}
-	return nil
+		return nil
+	})
 }
 
 // wiener estimates one channel.

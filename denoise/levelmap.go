@@ -25,9 +25,9 @@ type LevelMap struct {
 const MapSide = 16
 
 // ConstantLevels returns a map with the noise level sigma in all squares, for an image of height×width pixels. For an
-// image without pixels it has no squares, and Check refuses it.
+// image without pixels, or one that no memory holds, it has no squares, and Check refuses it.
 func ConstantLevels(height, width int, sigma float64) *LevelMap {
-	if height < 1 || width < 1 {
+	if height < 1 || width < 1 || width > math.MaxInt/12/height {
 		return &LevelMap{Side: MapSide}
 	}
 	m := &LevelMap{Side: MapSide, Rows: (height + MapSide - 1) / MapSide, Columns: (width + MapSide - 1) / MapSide}

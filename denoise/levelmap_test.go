@@ -61,6 +61,12 @@ func TestConstantLevels(t *testing.T) {
 	}
 }
 
+func TestConstantLevelsOfNothing(t *testing.T) {
+	for _, s := range [][2]int{{-4, 3}, {0, 0}, {math.MaxInt, math.MaxInt}} {
+		require.Error(t, ConstantLevels(s[0], s[1], 0.1).Check(s[0], s[1]))
+	}
+}
+
 // Where a map is 0 in half of the image, pixels far from the other half stay as they are.
 func TestLevelsOfAHalf(t *testing.T) {
 	n := leveled(t)

@@ -99,6 +99,9 @@ func (s DataStep) Apply(ctx context.Context, dev backend.Device, y backend.Buffe
 		return nil, err
 	}
 	defer it.free()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if _, err := it.approach(ctx); err != nil {
 		return nil, err
 	}

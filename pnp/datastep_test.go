@@ -2,6 +2,7 @@ package pnp
 
 import (
 	"context"
+	"errors"
 	"math"
 	"testing"
 
@@ -284,10 +285,19 @@ func TestDataStepApply(t *testing.T) {
 		got.Free()
 	}
 	require.Equal(t, before, download(t, dev, x))
-	_, err := GradientStep.Apply(t.Context(), dev, y, k, nil, Options{})
+	ended, end := context.WithCancel(t.Context())
+	end()
+	_, err := GradientStep.Apply(ended, dev, y, unused{k}, x, Options{})
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = GradientStep.Apply(t.Context(), dev, y, k, nil, Options{})
 	require.ErrorIs(t, err, backend.ErrArgument)
 	_, err = GradientStep.Apply(t.Context(), dev, y, k, y, Options{})
 	require.ErrorIs(t, err, backend.ErrShape)
 	_, err = GradientStep.Apply(t.Context(), dev, y, k, x, Options{Step: 2})
 	require.ErrorContains(t, err, "would not be averaged")
 }
+
+// unused is an operator that must not be applied.
+type unused struct{ operator.Linear }
+
+func (unused) Apply(_, _ backend.Buffer) error { return errors.New("the operator was applied") }

@@ -3,7 +3,6 @@ package pnp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -483,33 +482,6 @@ func TestCheckFindsWhatIsFalse(t *testing.T) {
 
 	_, err = Check(t.Context(), dev, y, k, [2]Trial{}, Options{})
 	require.Error(t, err)
-}
-
-func ExampleSolve() {
-	dev, err := cpu.Open()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer dev.Close()
-	// Inpainting: the middle of three samples is not measured, and the denoiser
-	// draws every sample half way to the mean of its neighbours.
-	k := diagonal{dev, 1, 3, []float32{1, 0, 1}}
-	phi := function{dev, 0.5, true, func(x []float32) []float32 {
-		m := (x[0] + x[2]) / 2
-		return []float32{x[0], (x[1] + m) / 2, x[2]}
-	}}
-	y, _ := dev.Alloc(backend.Image(1, 1, 3))
-	_ = dev.Upload(y, []float32{0.2, 0, 0.8})
-	x, report, err := Solve(context.Background(), dev, y, k, phi, Options{Tolerance: 1e-6})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	out := make([]float32, 3)
-	_ = dev.Download(out, x)
-	fmt.Printf("%.3f converged: %v, T is %.4g-averaged\n", out, report.Converged, report.Certificate.Averagedness)
-	// Output: [0.200 0.500 0.800] converged: true, T is 0.75-averaged
 }
 
 // A box that ends at Peak: an image brighter than 1 is reached, and one brighter than Peak is not.

@@ -1,6 +1,7 @@
 package raw
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -29,16 +30,19 @@ type Options struct {
 	MaxPixels int64
 }
 
-// File is a DNG file that was read. It may be used by several goroutines.
+// File is a DNG file that Read has read. It may be used by several goroutines. The zero value is none: its Image is nil.
 type File struct{ raw *dng.Raw }
 
 // Is tells whether the first size bytes of r are a DNG file.
-func Is(r io.ReaderAt, size int64) bool { return dng.Is(r, size) }
+func Is(r io.ReaderAt, size int64) bool { return r != nil && dng.Is(r, size) }
 
 // Read reads the first size bytes of r; Write reads them again. It takes at most 50 times as much memory as
 // the file has bytes, whatever the file says. Its errors wrap ErrMalformed, ErrUnsupported or
 // ErrTooManyPixels, or are those of r.
 func Read(r io.ReaderAt, size int64, opt Options) (*File, error) {
+	if r == nil {
+		return nil, errors.New("raw: the reader is nil")
+	}
 	m, err := dng.Read(r, size, dng.Options{MaxPixels: opt.MaxPixels})
 	if err != nil {
 		return nil, err
@@ -54,6 +58,9 @@ func (f *File) Bits() int { return f.raw.Bits }
 
 // Image returns the light of the active area, without masked pixels and margins.
 func (f *File) Image() *Image {
+	if f.raw == nil {
+		return nil
+	}
 	m, a := f.raw, f.raw.Active
 	img := &Image{
 		Width: a.Dx(), Height: a.Dy(), Mosaic: m.Mosaic, Samples: m.Samples,
@@ -101,6 +108,9 @@ func (f *File) light(x, y, sample int) float32 {
 func (f *File) Write(w io.Writer, img *Image) error {
 	if err := img.Check(); err != nil {
 		return err
+	}
+	if f.raw == nil {
+		return errors.New("raw: the file was not read")
 	}
 	m, a := f.raw, f.raw.Active
 	if img.Width != a.Dx() || img.Height != a.Dy() || img.Samples != m.Samples || img.Mosaic != m.Mosaic {

@@ -132,3 +132,18 @@ func TestSaturationOfUnequalBlack(t *testing.T) {
 		require.GreaterOrEqual(t, v, float32(1))
 	}
 }
+
+// What was not read is an error, and no panic.
+func TestNothingToRead(t *testing.T) {
+	require.False(t, Is(nil, 8))
+	_, err := Read(nil, 8, Options{})
+	require.ErrorContains(t, err, "the reader is nil")
+	var f File
+	require.Nil(t, f.Image())
+	require.ErrorContains(t, f.Write(&bytes.Buffer{}, mosaicOf(t)), "was not read")
+}
+
+func mosaicOf(t *testing.T) *Image {
+	f, _ := fileOf(t, mosaic(2, 4))
+	return f.Image()
+}

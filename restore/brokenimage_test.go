@@ -1,6 +1,7 @@
 package restore_test
 
 import (
+	"context"
 	"image"
 	"image/color"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/raw"
 	"github.com/averaged/imaging/restore"
 )
 
@@ -29,11 +31,15 @@ func TestImagesThatCannotBeRead(t *testing.T) {
 			_, err := restore.Check(t.Context(), img, kernel, restore.Method("tv"))
 			return err
 		},
-		"EstimateNoise":   func(img image.Image) error { _, err := restore.EstimateNoise(t.Context(), img); return err },
-		"EstimateKernel":  func(img image.Image) error { _, _, err := restore.EstimateKernel(t.Context(), img); return err },
-		"EstimateBlur":    func(img image.Image) error { _, err := restore.EstimateBlur(t.Context(), img); return err },
-		"DeblurBlind":     func(img image.Image) error { _, _, err := restore.DeblurBlind(t.Context(), img, nil); return err },
-		"CheckKernel":     func(img image.Image) error { _, err := restore.CheckKernel(t.Context(), img, kernel); return err },
+		"EstimateNoise":  func(img image.Image) error { _, err := restore.EstimateNoise(t.Context(), img); return err },
+		"EstimateKernel": func(img image.Image) error { _, _, err := restore.EstimateKernel(t.Context(), img); return err },
+		"EstimateBlur":   func(img image.Image) error { _, err := restore.EstimateBlur(t.Context(), img); return err },
+		"DeblurBlind":    func(img image.Image) error { _, _, err := restore.DeblurBlind(t.Context(), img, nil); return err },
+		"CheckKernel":    func(img image.Image) error { _, err := restore.CheckKernel(t.Context(), img, kernel); return err },
+		"OptionsForPart": func(img image.Image) error {
+			_, err := restore.OptionsForPart(t.Context(), img, deblur.OneKernel(kernel))
+			return err
+		},
 		"FromImage":       func(img image.Image) error { _, err := restore.FromImage(img); return err },
 		"KernelFromImage": func(img image.Image) error { _, err := deblur.KernelFromImage(img); return err },
 	}
@@ -63,11 +69,43 @@ func TestImagesThatCannotBeRead(t *testing.T) {
 	}
 	for name, f := range functions {
 		for kind, img := range images {
-			require.NotPanics(t, func() { require.Error(t, f(img), "%s of %s", name, kind) }, "%s of %s", name, kind)
+			require.NotPanics(t, func() { err = f(img) }, "%s of %s", name, kind)
+			require.Error(t, err, "%s of %s", name, kind)
+			if name != "mask" && name != "KernelFromImage" { // these are not of the image
+				require.ErrorIs(t, err, restore.ErrImage, "%s of %s", name, kind)
+			}
 		}
 	}
+	_, err = restore.FromImage(image.Black) // whose bounds are endless
+	require.ErrorIs(t, err, restore.ErrImage)
 	_, _, err = restore.Solve(t.Context(), nil, nil)
 	require.Error(t, err)
+}
+
+// A nil context or Restorer, and a Restorer or a Blur of zero value, are errors and no panics.
+func TestNilContextAndRestorer(t *testing.T) {
+	good := image.NewGray(image.Rect(0, 0, 5, 4))
+	var nothing context.Context
+	r, err := restore.New()
+	require.NoError(t, err)
+	defer r.Close()
+	_, _, err = r.Denoise(nothing, good)
+	require.ErrorContains(t, err, "the context is nil")
+	_, err = restore.EstimateNoise(nothing, good)
+	require.ErrorContains(t, err, "the context is nil")
+	_, err = restore.EstimateBlur(nothing, good)
+	require.ErrorContains(t, err, "the context is nil")
+	for _, none := range []*restore.Restorer{nil, {}} {
+		_, _, err = none.Denoise(t.Context(), good)
+		require.ErrorIs(t, err, restore.ErrClosed)
+		_, _, err = none.DenoiseRawFile(t.Context(), &raw.File{})
+		require.ErrorIs(t, err, restore.ErrClosed)
+		require.NoError(t, none.Close())
+	}
+	_, _, err = r.DenoiseRawFile(t.Context(), &raw.File{})
+	require.ErrorContains(t, err, "nil")
+	require.Equal(t, "unknown blur", (*restore.Blur)(nil).String())
+	require.Equal(t, "unknown blur", (&restore.Blur{}).String())
 }
 
 // Whatever the fields of an image are, it is read or refused, and neither ends in a panic.

@@ -109,7 +109,7 @@ func (r *Restorer) Check(ctx context.Context, img image.Image, kernel deblur.Ker
 		if err := c.findNoise(ctx, report, p.measured(), underBlur(deblurring.OneKernel(kernel))); err != nil {
 			return nil, err
 		}
-		seen = p.planar.planes()
+		seen = p.planes
 	}
 	problem, err := job.New(ctx, seen, deblurring.OneKernel(kernel), report)
 	if err != nil {

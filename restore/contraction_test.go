@@ -59,6 +59,6 @@ func TestErrorBarHolds(t *testing.T) {
 	}
 	for _, q := range []float64{0, 1, -1, math.NaN()} {
 		_, _, err := restore.Deblur(t.Context(), y, k, restore.Contraction(q))
-		require.ErrorContains(t, err, "contraction")
+		require.ErrorContains(t, err, "Contraction")
 	}
 }

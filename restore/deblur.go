@@ -68,13 +68,13 @@ func (r *Restorer) Deblur(ctx context.Context, img image.Image, kernel deblur.Ke
 // removing is what a run does about a blur.
 func removing(blur deblurring.Blur) solving {
 	return func(ctx context.Context, c plan, p *opened, report *outcome.Report) ([]float32, error) {
-		light, err := c.asked.showsLight(ctx, p.planar, blur.Kernels(), c.device.Description().Threads)
+		light, err := c.asked.showsLight(ctx, p.planes, blur.Kernels(), c.device.Description().Threads)
 		if err != nil {
 			return nil, err
 		}
 		job := c.deblurring()
 		job.LinearLight, report.LinearLight = light, light
-		out, err := job.Deblur(ctx, p.planar.planes(), blur, report)
+		out, err := job.Deblur(ctx, p.planes, blur, report)
 		if errors.Is(err, deblurring.ErrBoundary) {
 			err = &OptionError{Option: "Boundary", Value: c.boundary, Want: "deblur.Unknown, where the blur varies"}
 		}

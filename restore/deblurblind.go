@@ -6,8 +6,8 @@ import (
 	"image"
 	"slices"
 
-	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/denoising"
+	"github.com/averaged/imaging/internal/meter"
 	"github.com/averaged/imaging/internal/outcome"
 )
 
@@ -73,16 +73,7 @@ const estimating = 0.1
 func (c *plan) estimateBlur(ctx context.Context, img image.Image) (*Blur, error) {
 	asked := c.asked
 	asked.threads = c.device.Description().Threads
-	if tell := asked.progress; tell != nil {
-		asked.progress = func(p backend.Progress) error {
-			p.Fraction *= estimating
-			return tell(p)
-		}
-		c.asked.progress = func(p backend.Progress) error {
-			p.Fraction = estimating + (1-estimating)*p.Fraction
-			return tell(p)
-		}
-	}
+	asked.progress, c.asked.progress = meter.Part(asked.progress, 0, estimating), meter.Part(asked.progress, estimating, 1)
 	return asked.estimateBlur(ctx, img)
 }
 
@@ -96,7 +87,7 @@ func (c *plan) noiseless(ctx context.Context, img image.Image) (image.Image, *Re
 	if err != nil || e.Kind != outcome.NoNoise {
 		return nil, nil, err
 	}
-	return p.close(slices.Clone(p.planar.Pix)), &Report{
+	return p.close(slices.Clone(p.planes.Pix)), &Report{
 		Unchanged: true, Averagedness: 1, Certified: true,
 		Noise: NoiseReport{Estimate: estimateOf(e), Sigma: e.Sigma}, Iteration: IterationReport{Converged: true},
 	}, nil

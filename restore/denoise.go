@@ -12,9 +12,9 @@ import (
 // the first of "guided", "general", "strict" and "tv" that the program has, or "camera" for coarse noise
 // (NoiseEstimate.Kind). Method, Weights, Network or Prior choose another.
 //
-// The result has the size, the colour channels, the bit depth and the alpha of img. It is a *Planar if img is one,
-// neither rounded nor clipped; else an *image.Gray, *image.Gray16, *image.NRGBA or *image.NRGBA64. Colours are
-// restored as stored, not multiplied by alpha.
+// The result has the size, the colour channels, the bit depth and the alpha of img, which is not changed. It is a *Planar if
+// img is one, neither rounded nor clipped; else an *image.Gray, *image.Gray16, *image.NRGBA or *image.NRGBA64. Its bounds
+// begin at (0,0), also if those of img, such as a SubImage, do not. Colours are restored as stored, not multiplied by alpha.
 //
 // Invisible pixels (alpha 0) have no influence: they are filled from the visible ones by diffusion first, and the
 // result has the stored colours again, to the bit. If all pixels are invisible, the image is restored as if they were
@@ -45,8 +45,8 @@ import (
 // Denoise fills hot pixels, and salt and pepper, first (Report.Noise.Impulses). It brightens shadows that noise has
 // darkened last (Shadows). An image without noise, such as a screenshot, is returned unchanged (Report.Unchanged).
 //
-// An error says that an option or the image is invalid, that there are no weights, that memory is short
-// (backend.ErrOutOfMemory), or that the device failed. It wraps ctx.Err() if ctx ends.
+// An error says that an option (*OptionError, ErrMethod) or the image (ErrImage) is invalid, that there are no weights, that
+// memory is short (backend.ErrOutOfMemory), or that the device failed. It wraps ctx.Err() if ctx ends.
 func Denoise(ctx context.Context, img image.Image, options ...Option) (image.Image, *Report, error) {
 	r, err := forOne(taskDenoise, options)
 	if err != nil {
@@ -60,6 +60,6 @@ func Denoise(ctx context.Context, img image.Image, options ...Option) (image.Ima
 func (r *Restorer) Denoise(ctx context.Context, img image.Image, options ...Option) (image.Image, *Report, error) {
 	return r.run(ctx, taskDenoise, img, options, denoising.Meter.Map,
 		func(ctx context.Context, c plan, p *opened, report *outcome.Report) ([]float32, error) {
-			return c.denoising().Denoise(ctx, p.planar.planes(), report)
+			return c.denoising().Denoise(ctx, p.planes, report)
 		})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/deblur/estimate"
 	"github.com/averaged/imaging/internal/deblurring"
+	"github.com/averaged/imaging/internal/imageplanes"
 )
 
 // Blur is what EstimateBlur found: the turn of a camera, or a blur that is the same all over the frame.
@@ -22,9 +23,11 @@ type Blur struct {
 	LinearLight bool
 }
 
-// String returns the blur in a few words.
+// String returns the blur in a few words. That of nil, or of a Blur that EstimateBlur did not make, is "unknown blur".
 func (b *Blur) String() string {
 	switch {
+	case b == nil || b.Turn == nil && b.Kernel == nil:
+		return "unknown blur"
 	case b.Turn == nil:
 		return b.Kernel.String()
 	case b.LinearLight:
@@ -86,7 +89,7 @@ func (c request) estimateBlur(ctx context.Context, img image.Image) (*Blur, erro
 	if err != nil {
 		return nil, err
 	}
-	return c.findBlur(ctx, p, func(c request, p *Planar) (*Blur, error) {
+	return c.findBlur(ctx, p, func(c request, p *imageplanes.Planes) (*Blur, error) {
 		if c.boundary != deblur.Unknown {
 			return c.uniformBlur(ctx, p)
 		}
@@ -106,7 +109,7 @@ func (c request) estimateBlur(ctx context.Context, img image.Image) (*Blur, erro
 }
 
 // uniformBlur estimates a blur that is the same all over the frame.
-func (c request) uniformBlur(ctx context.Context, p *Planar) (*Blur, error) {
+func (c request) uniformBlur(ctx context.Context, p *imageplanes.Planes) (*Blur, error) {
 	e, err := estimate.Kernel(ctx, p.Pix, p.Channels, p.Height, p.Width, c.estimating())
 	if err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
@@ -115,5 +118,5 @@ func (c request) uniformBlur(ctx context.Context, p *Planar) (*Blur, error) {
 }
 
 func uniform(e *estimate.Estimate) *Blur {
-	return &Blur{Grid: deblurring.OneKernel(e.Kernel).Kernels(), Kernel: kernelReport(e)}
+	return &Blur{Grid: deblur.OneKernel(e.Kernel), Kernel: kernelReport(e)}
 }

@@ -114,7 +114,7 @@ func TestDeblurBlind(t *testing.T) {
 	require.NoError(t, err)
 	b, err := restore.EstimateBlur(t.Context(), y)
 	require.NoError(t, err)
-	require.Equal(t, &restore.Blur{Grid: deblur.Grid{Rows: 1, Columns: 1, Kernels: []deblur.Kernel{k}}, Kernel: found}, b)
+	require.Equal(t, &restore.Blur{Grid: deblur.OneKernel(k), Kernel: found}, b)
 	require.Equal(t, found.String(), b.String())
 	require.Equal(t, found.Doubts, b.Doubts())
 

@@ -28,7 +28,7 @@ func EstimateGrid(ctx context.Context, img image.Image, kernel deblur.Kernel, ro
 	if err := c.seeLight(ctx, &p, kernel); err != nil {
 		return deblur.Grid{}, err
 	}
-	of := p.planar
+	of := p.planes
 	g, err := estimate.Grid(ctx, of.Pix, of.Channels, of.Height, of.Width, kernel, rows, columns, c.estimating())
 	if err != nil {
 		return deblur.Grid{}, fmt.Errorf("restore: %w", err)

@@ -10,6 +10,7 @@ import (
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/deblur/estimate"
 	"github.com/averaged/imaging/internal/denoising"
+	"github.com/averaged/imaging/internal/imageplanes"
 	"github.com/averaged/imaging/internal/strength"
 )
 
@@ -124,7 +125,7 @@ func EstimateKernel(ctx context.Context, img image.Image, options ...Option) (de
 	if err != nil {
 		return deblur.Kernel{}, nil, err
 	}
-	b, err := c.findBlur(ctx, p, func(c request, p *Planar) (*Blur, error) { return c.uniformBlur(ctx, p) })
+	b, err := c.findBlur(ctx, p, func(c request, p *imageplanes.Planes) (*Blur, error) { return c.uniformBlur(ctx, p) })
 	if err != nil {
 		return deblur.Kernel{}, nil, err
 	}
@@ -226,7 +227,7 @@ func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, opt
 	if err != nil {
 		return nil, err
 	}
-	if side := min(p.planar.Height, p.planar.Width); side >= minChecked && spread(kernel) > widest*float64(side) {
+	if side := min(p.planes.Height, p.planes.Width); side >= minChecked && spread(kernel) > widest*float64(side) {
 		return []Doubt{{ForeignKernel, "kernel: it spreads over more of the photograph than blur does, and is no kernel, or one of another scale"}}, nil
 	}
 	if !c.sigmaGiven {
@@ -239,7 +240,7 @@ func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, opt
 	if err := c.seeLight(ctx, &p, kernel); err != nil {
 		return nil, err
 	}
-	m, ok, err := estimate.Check(ctx, p.planar.Pix, p.planar.Channels, p.planar.Height, p.planar.Width, kernel, max(c.sigma, strength.MinSigma), c.threads)
+	m, ok, err := estimate.Check(ctx, p.planes.Pix, p.planes.Channels, p.planes.Height, p.planes.Width, kernel, max(c.sigma, strength.MinSigma), c.threads)
 	if err != nil || !ok {
 		return nil, err
 	}

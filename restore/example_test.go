@@ -3,12 +3,16 @@ package restore_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"image"
 	"image/jpeg"
 	"image/png"
 	"os"
+	"sync"
+	"time"
 
+	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
@@ -50,6 +54,144 @@ func ExampleDenoise() {
 	fmt.Printf("%T of %v, noise %.2f, proven to be averaged: %v\n",
 		out, out.Bounds().Size(), report.Noise.Sigma, report.Certified && report.Averagedness < 1)
 	// Output: *image.NRGBA of (480,320), noise 0.15, proven to be averaged: true
+}
+
+// A server has one Restorer for all goroutines, a limit of memory, and a deadline for each call.
+func ExampleNew() {
+	r, err := restore.New(restore.Method("fast"), restore.MemoryLimit(1<<30))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer r.Close()
+	img := part(readPNG("../testdata/readme/noisy.png"))
+	var calls sync.WaitGroup
+	var results [3]image.Image
+	for i := range results {
+		calls.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			defer cancel()
+			var err error
+			if results[i], _, err = r.Denoise(ctx, img); err != nil {
+				fmt.Println(err)
+			}
+		})
+	}
+	calls.Wait()
+	for _, out := range results {
+		fmt.Println(out.Bounds())
+	}
+	// Output:
+	// (0,0)-(112,84)
+	// (0,0)-(112,84)
+	// (0,0)-(112,84)
+}
+
+// Errors tell what is to blame: the image, the options, the time, or the memory.
+func ExampleRestorer_errors() {
+	blame := func(err error) string {
+		var option *restore.OptionError
+		switch {
+		case err == nil:
+			return "nothing"
+		case errors.Is(err, restore.ErrImage), errors.Is(err, restore.ErrMask):
+			return "the image"
+		case errors.As(err, &option):
+			return "the option " + option.Option
+		case errors.Is(err, restore.ErrMethod):
+			return "the name of the method"
+		case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+			return "the time"
+		case errors.Is(err, backend.ErrOutOfMemory):
+			return "the memory"
+		default: // the device, a closed Restorer, or what a Progress returned
+			return err.Error()
+		}
+	}
+	r, err := restore.New(restore.MemoryLimit(4 << 20))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer r.Close()
+	denoise := func(ctx context.Context, img image.Image, options ...restore.Option) error {
+		_, _, err := r.Denoise(ctx, img, options...)
+		return err
+	}
+	ctx, img := context.Background(), readPNG("../testdata/readme/noisy.png")
+	fmt.Println(blame(denoise(ctx, &image.NRGBA{})))
+	fmt.Println(blame(denoise(ctx, img, restore.Sigma(-1))))
+	fmt.Println(blame(denoise(ctx, img, restore.Method("best"))))
+	late, cancel := context.WithTimeout(ctx, 0)
+	defer cancel()
+	fmt.Println(blame(denoise(late, img)))
+	fmt.Println(blame(denoise(ctx, img, restore.Method("fast"))))
+	// Output:
+	// the image
+	// the option Sigma
+	// the name of the method
+	// the time
+	// the memory
+}
+
+// Progress tells how far the work is, and may stop it.
+func ExampleProgress() {
+	img := part(readPNG("../testdata/readme/noisy.png"))
+	enough := errors.New("enough")
+	stop := restore.Progress(func(p backend.Progress) error {
+		if p.Fraction > 0.5 {
+			return enough
+		}
+		return nil
+	})
+	_, _, err := restore.Upscale(context.Background(), img, 2, restore.Method("tv"), stop)
+	fmt.Println(errors.Is(err, enough))
+	// Output: true
+}
+
+// A *Planar holds samples as float32, and the result of one is neither rounded nor clipped.
+func ExampleFromImage() {
+	samples, err := restore.FromImage(part(readPNG("../testdata/readme/noisy.png")))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	red := samples.Plane(0)
+	red[0] = 1.5 // brighter than an image.Image can be
+	out, _, err := restore.Denoise(context.Background(), samples, restore.Method("fast"), restore.Sigma(0.15))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	clean := out.(*restore.Planar)
+	fmt.Println(clean.Channels, clean.Height, clean.Width, len(clean.Pix))
+	// Output: 3 84 112 28224
+}
+
+// A weight file is read once, and its certificate is verified. The report says what was used.
+func ExampleWeights() {
+	file, err := weights.ReadFile("../weights/open/fast.safetensors")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := restore.New(restore.Weights(file))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer r.Close()
+	_, report, err := r.Denoise(context.Background(), part(readPNG("../testdata/readme/noisy.png")))
+	if errors.Is(err, denoise.ErrCertificate) || errors.Is(err, weights.ErrChecksum) {
+		fmt.Println("this file is not what it says:", err)
+		return
+	}
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%s, proven to be averaged: %v\n", report.Method, report.Certified && report.Averagedness < 1)
+	// Output: fast, proven to be averaged: true
 }
 
 func ExampleDeblur() {
@@ -198,6 +340,27 @@ func ExamplePriorFunc() {
 	}
 	fmt.Printf("%.1f by %s, proven: %v\n", out.(*restore.Planar).Pix, report.Method, report.Certified)
 	// Output: [0.5 0.6 0.6 0.6 0.5 0.5] by prior, proven: false
+}
+
+// The mean of a sample and its mirror image is a projection onto a subspace, which is ½-averaged. So the iteration with it
+// is proven to converge.
+func ExampleAveragedPriorFunc() {
+	symmetric := func(ctx context.Context, dst, src *restore.Planar) error {
+		for i, v := range src.Pix {
+			dst.Pix[i] = (v + src.Pix[len(src.Pix)-1-i]) / 2
+		}
+		return ctx.Err()
+	}
+	y := &restore.Planar{Width: 4, Height: 1, Channels: 1, Pix: []float32{0.2, 0.6, 0, 0}}
+	mask := image.NewGray(y.Bounds())
+	mask.Pix[2], mask.Pix[3] = 255, 255
+	out, report, err := restore.Inpaint(context.Background(), y, mask, restore.AveragedPriorFunc(0.5, symmetric))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.1f, proven to converge: %v\n", out.(*restore.Planar).Pix, report.Iteration.Run.Certificate.Converges())
+	// Output: [0.2 0.6 0.6 0.2], proven to converge: true
 }
 
 func ExampleCheck() {

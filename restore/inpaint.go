@@ -62,7 +62,7 @@ func (r *Restorer) Inpaint(ctx context.Context, img, mask image.Image, options .
 	}
 	return r.run(ctx, taskInpaint, img, options, nil,
 		func(ctx context.Context, c plan, p *opened, report *outcome.Report) ([]float32, error) {
-			known, doubt, err := maskimage.Known(mask, p.planar.planes())
+			known, doubt, err := maskimage.Known(mask, p.planes)
 			if err != nil {
 				return nil, err
 			}
@@ -70,12 +70,12 @@ func (r *Restorer) Inpaint(ctx context.Context, img, mask image.Image, options .
 				report.Doubts = append(report.Doubts, doubt)
 			}
 			shared := c.asked.compressed
-			known = maskimage.Widen(known, p.planar.Width, max(shared.ChromaX-1, 0), max(shared.ChromaY-1, 0))
-			return solveInpainting(ctx, p.planar, known, c, report)
+			known = maskimage.Widen(known, p.planes.Width, max(shared.ChromaX-1, 0), max(shared.ChromaY-1, 0))
+			return solveInpainting(ctx, p.planes, known, c, report)
 		})
 }
 
-func solveInpainting(ctx context.Context, p *Planar, known []bool, c plan, report *outcome.Report) ([]float32, error) {
+func solveInpainting(ctx context.Context, p *imageplanes.Planes, known []bool, c plan, report *outcome.Report) ([]float32, error) {
 	dev := c.device
 	mask, err := inpaint.NewMask(dev, known, p.Height, p.Width)
 	if err != nil {
@@ -90,13 +90,13 @@ func solveInpainting(ctx context.Context, p *Planar, known []bool, c plan, repor
 	if !c.sigmaGiven {
 		// Holes filled smoothly have less noise, so that where they are many the
 		// estimate is too low, which spares the picture.
-		e, err := denoising.White(p.planes().WithPix(filled))
+		e, err := denoising.White(p.WithPix(filled))
 		if err != nil {
 			return nil, err
 		}
 		report.Noise.Sigma, report.Noise.Estimate = e.Sigma, &e
 	}
-	out, err := inRange((*Planar)(p.planes().WithPix(filled)), c, report, func(filled *Planar, peak float64) ([]float32, error) {
+	out, err := inRange(p.WithPix(filled), c, report, func(filled *imageplanes.Planes, peak float64) ([]float32, error) {
 		return solveFilled(ctx, filled, mask, known, peak, c, report)
 	})
 	if err == nil && c.asked.kernel == nil && report.Noise.Sigma == 0 {
@@ -110,7 +110,7 @@ func solveInpainting(ctx context.Context, p *Planar, known []bool, c plan, repor
 }
 
 // solveFilled begins at an image whose missing pixels are filled.
-func solveFilled(ctx context.Context, filled *Planar, mask *inpaint.Mask, known []bool, peak float64, c plan, report *outcome.Report) ([]float32, error) {
+func solveFilled(ctx context.Context, filled *imageplanes.Planes, mask *inpaint.Mask, known []bool, peak float64, c plan, report *outcome.Report) ([]float32, error) {
 	dev := c.device
 	// Samples of missing pixels must not count.
 	measured := make([]float32, len(filled.Pix))

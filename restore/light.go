@@ -4,10 +4,10 @@ import (
 	"context"
 	"math"
 
-	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/blurdomain"
-	"github.com/averaged/imaging/internal/deblurring"
+	"github.com/averaged/imaging/internal/imageplanes"
+	"github.com/averaged/imaging/internal/meter"
 	"github.com/averaged/imaging/internal/srgb"
 )
 
@@ -39,50 +39,39 @@ func domainOption(name string, d domain) Option {
 }
 
 // showsLight says whether light was blurred in an image, by kernels that are known.
-func (c *request) showsLight(ctx context.Context, p *Planar, kernels deblur.Grid, threads int) (bool, error) {
+func (c *request) showsLight(ctx context.Context, p *imageplanes.Planes, kernels deblur.Grid, threads int) (bool, error) {
 	if c.domain != eitherDomain {
 		return c.domain == linearLight, nil
 	}
-	e, err := blurdomain.Weigh(ctx, p.planes(), threads, kernels)
+	e, err := blurdomain.Weigh(ctx, p, threads, kernels)
 	return err == nil && e[0].IsLight(), err
 }
 
 // findBlur calls find with the samples of an image or with the light that they show, and returns what it found in the one that was
 // blurred. Where the photograph has to tell, find has the samples first, because their kernels mostly tell even if light was
 // blurred. If they do not say that it was the samples, find has the light.
-func (c request) findBlur(ctx context.Context, p opened, find func(c request, p *Planar) (*Blur, error)) (*Blur, error) {
+func (c request) findBlur(ctx context.Context, p opened, find func(c request, p *imageplanes.Planes) (*Blur, error)) (*Blur, error) {
 	if c.domain == linearLight {
 		return c.findInLight(p, find)
 	}
 	if c.domain == storedSamples {
-		return find(c, p.planar)
+		return find(c, p.planes)
 	}
 	first, second := c, c
-	if tell := c.progress; tell != nil {
-		half := func(from float64) backend.ProgressFunc {
-			return func(p backend.Progress) error {
-				p.Fraction = from + p.Fraction/2
-				return tell(p)
-			}
-		}
-		first.progress, second.progress = half(0), half(.5)
-	}
-	samples, err := find(first, p.planar)
+	first.progress, second.progress = meter.Part(c.progress, 0, .5), meter.Part(c.progress, .5, 1)
+	samples, err := find(first, p.planes)
 	if err != nil {
 		return nil, err
 	}
 	weigh := func(grids ...deblur.Grid) ([]blurdomain.Evidence, error) {
-		return blurdomain.Weigh(ctx, p.planar.planes(), c.threads, grids...)
+		return blurdomain.Weigh(ctx, p.planes, c.threads, grids...)
 	}
 	bySamples, err := weigh(samples.Grid)
 	if err != nil {
 		return nil, err
 	}
 	if bySamples[0].IsSamples() {
-		if c.progress != nil {
-			err = c.progress(backend.Progress{Fraction: 1})
-		}
-		return samples.weighed(bySamples[0]), err
+		return samples.weighed(bySamples[0]), meter.New(c.progress, 0).End()
 	}
 	light, err := second.findInLight(p, find)
 	if err != nil {
@@ -108,9 +97,9 @@ func (c request) findBlur(ctx context.Context, p opened, find func(c request, p 
 }
 
 // findInLight calls find with the light that the samples show.
-func (c request) findInLight(p opened, find func(c request, p *Planar) (*Blur, error)) (*Blur, error) {
+func (c request) findInLight(p opened, find func(c request, p *imageplanes.Planes) (*Blur, error)) (*Blur, error) {
 	c.lightOf(&p)
-	b, err := find(c, p.planar)
+	b, err := find(c, p.planes)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +126,7 @@ func (b *Blur) ofLight() {
 
 // seeLight is lightOf if light was blurred by a kernel that is known, or was estimated before.
 func (c *request) seeLight(ctx context.Context, p *opened, kernel deblur.Kernel) error {
-	light, err := c.showsLight(ctx, p.planar, deblurring.OneKernel(kernel).Kernels(), c.threads)
+	light, err := c.showsLight(ctx, p.planes, deblur.OneKernel(kernel), c.threads)
 	if light {
 		c.lightOf(p)
 	}
@@ -146,14 +135,14 @@ func (c *request) seeLight(ctx context.Context, p *opened, kernel deblur.Kernel)
 
 // lightOf replaces the samples of an opened image by the light that they show, and the levels of noise by those of light.
 func (c *request) lightOf(p *opened) {
-	light, squares := *p.planar, 0.0
-	light.Pix = make([]float32, len(p.planar.Pix))
-	for i, v := range p.planar.Pix {
+	light, squares := *p.planes, 0.0
+	light.Pix = make([]float32, len(p.planes.Pix))
+	for i, v := range p.planes.Pix {
 		l, slope := srgb.LinearWithSlope(float64(v))
 		light.Pix[i] = float32(l)
 		squares += slope * slope
 	}
 	slope := math.Sqrt(squares / float64(len(light.Pix)))
 	c.sigma, c.compressed.Noise = slope*c.sigma, slope*c.compressed.Noise
-	p.planar = &light
+	p.planes = &light
 }

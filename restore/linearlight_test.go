@@ -141,7 +141,7 @@ func TestSpectraContradictAKernel(t *testing.T) {
 	p := clippedToBytes(noisy(blurred(t, tiles(200, 260), kernel, deblur.Circular), 1./255, 7))
 	planes := &imageplanes.Planes{Pix: p.Pix, Channels: p.Channels, Height: p.Height, Width: p.Width}
 	for _, k := range []deblur.Kernel{kernel, other} {
-		e, err := blurdomain.Weigh(t.Context(), planes, 1, deblur.Grid{Rows: 1, Columns: 1, Kernels: []deblur.Kernel{k}})
+		e, err := blurdomain.Weigh(t.Context(), planes, 1, deblur.OneKernel(k))
 		require.NoError(t, err)
 		b := restore.Weighed(&restore.Blur{Kernel: &restore.KernelReport{Kind: "shake", Trust: "good"}}, e[0])
 		if &k.Weights[0] == &kernel.Weights[0] {

@@ -349,7 +349,7 @@ func TestWeightsThatAreRefused(t *testing.T) {
 	refused(`"tv" for the weights`, restore.ErrMethod, restore.Weights(euler), restore.Method("tv"))
 	refused("nil", nil, restore.Weights(nil))
 	refused("nil", nil, restore.Network(nil))
-	refused("tile -1: want 1 to", nil, restore.Tile(-1), restore.Weights(euler))
+	refused("Tile -1: want 1 to", nil, restore.Tile(-1), restore.Weights(euler))
 	refused("want 1 to", nil, restore.Tile(math.MaxInt), restore.Weights(euler))
 
 	m := seededModel(t, "euler", denoise.Architecture{}, 1)

@@ -38,7 +38,7 @@ type NoiseEstimate struct {
 }
 
 // EstimateNoise estimates the noise of an image. A network has learned which noise levels give the best results.
-// Invisible pixels have no influence. It ends soon after its context: of 24 megapixels in about 0.2 s.
+// Invisible pixels have no influence. It looks at its context between passes over the image.
 func EstimateNoise(ctx context.Context, img image.Image) (NoiseEstimate, error) {
 	p, err := open(ctx, img, 0)
 	if err != nil {
@@ -55,20 +55,16 @@ func EstimateNoise(ctx context.Context, img image.Image) (NoiseEstimate, error) 
 	if closed := dev.Close(); err == nil {
 		err = closed
 	}
-	return *estimateOf(e).withSides(p.repetition, 1), err
+	return *estimateOf(e).resized(1, p.repetition), err
 }
 
 // noise measures that of a picture as Denoise does.
 func (p opened) noise(ctx context.Context, m denoising.Meter) (outcome.Estimate, error) {
-	filled, _, err := denoising.FillImpulses(ctx, p.planar.planes())
+	p, _, err := p.prepared(ctx, true)
 	if err != nil {
 		return outcome.Estimate{}, err
 	}
-	p.planar = (*Planar)(filled)
-	if p, err = p.toned(ctx, true); err != nil {
-		return outcome.Estimate{}, err
-	}
-	return m.Map(ctx, p.planar.planes())
+	return m.Map(ctx, p.planes)
 }
 
 // Part returns the estimate for the rectangle r of the image, as LevelMap.Part does.
@@ -87,8 +83,8 @@ func (e NoiseEstimate) Part(r image.Rectangle) NoiseEstimate {
 	return e
 }
 
-// withSides returns the estimate for an image that is larger by a factor, or smaller.
-func (e *NoiseEstimate) withSides(times, over int) *NoiseEstimate {
+// resized returns the estimate for an image of which so many pixels in a row become as many as to.
+func (e *NoiseEstimate) resized(from, to int) *NoiseEstimate {
 	if e == nil {
 		return nil
 	}
@@ -99,7 +95,7 @@ func (e *NoiseEstimate) withSides(times, over int) *NoiseEstimate {
 			continue
 		}
 		sized := *m
-		sized.Side = m.Side * times / over
+		sized.Side = m.Side * to / from
 		if out.levels[k] = &sized; e.Levels == m {
 			out.Levels = &sized
 		}

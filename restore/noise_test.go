@@ -15,6 +15,7 @@ import (
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/cameranoise"
 	"github.com/averaged/imaging/internal/quality"
+	"github.com/averaged/imaging/internal/synthetic"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
 )
@@ -312,6 +313,25 @@ func TestDenoiseBesideADrawing(t *testing.T) {
 		require.NoError(t, err)
 		require.False(t, report.Unchanged, name)
 		require.Greater(t, fidelity(t, out.(*restore.Planar), clean), fidelity(t, photo, clean)+5, name)
+	}
+}
+
+// White noise is removed from a photograph in a page, most of which is drawn, and the page stays.
+func TestDenoiseInAScreenshot(t *testing.T) {
+	leaveRuns(t)
+	const h, w = 320, 400
+	inside := func(i int) bool { y, x := i/w%h, i%w; return y >= 64 && y < 224 && x >= 160 && x < 352 }
+	for i, name := range synthetic.Drawings {
+		clean, page := still(h, w), synthetic.Drawing(uint64(i), h, w)
+		photo := noisy(clean, 0.1, 8)
+		for i, v := range page {
+			if !inside(i) {
+				clean.Pix[i], photo.Pix[i] = v, v
+			}
+		}
+		out, _, err := restore.Denoise(t.Context(), photo)
+		require.NoError(t, err)
+		require.Greater(t, fidelity(t, out.(*restore.Planar), clean), fidelity(t, photo, clean)+7, name)
 	}
 }
 

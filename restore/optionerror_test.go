@@ -17,20 +17,20 @@ func TestValuesOfOptionsAreValidated(t *testing.T) {
 		name   string
 		text   string
 	}{
-		{restore.Sigma(0), "Sigma", "restore: sigma 0: want a finite standard deviation above 0"},
-		{restore.Sigma(math.NaN()), "Sigma", "sigma NaN"},
-		{restore.Sigma(math.Inf(1)), "Sigma", "sigma +Inf"},
-		{restore.Strength(0), "Strength", "strength 0: want a number above 0, at most 1e+06"},
+		{restore.Sigma(0), "Sigma", "restore: Sigma 0: want a finite standard deviation above 0"},
+		{restore.Sigma(math.NaN()), "Sigma", "Sigma NaN"},
+		{restore.Sigma(math.Inf(1)), "Sigma", "Sigma +Inf"},
+		{restore.Strength(0), "Strength", "Strength 0: want a number above 0, at most 1e+06"},
 		{restore.Strength(1.1e6), "Strength", "at most 1e+06"},
-		{restore.Strength(math.NaN()), "Strength", "strength NaN"},
-		{restore.Iterations(0), "Iterations", "iterations 0: want 1 or more"},
-		{restore.Tolerance(1), "Tolerance", "tolerance 1: want a number between 0 and 1"},
-		{restore.Tolerance(math.NaN()), "Tolerance", "tolerance NaN"},
-		{restore.StepSize(-1), "StepSize", "stepsize -1"},
-		{restore.Contraction(1), "Contraction", "contraction 1: want a number between 0 and 1, such as 0.98"},
-		{restore.Threads(-1), "Threads", "threads -1"},
-		{restore.Tile(-1), "Tile", "tile -1: want 1 to 1048576 pixels, or 0 for automatic"},
-		{restore.Tile(1<<20 + 1), "Tile", "tile 1048577"},
+		{restore.Strength(math.NaN()), "Strength", "Strength NaN"},
+		{restore.Iterations(0), "Iterations", "Iterations 0: want 1 or more"},
+		{restore.Tolerance(1), "Tolerance", "Tolerance 1: want a number between 0 and 1"},
+		{restore.Tolerance(math.NaN()), "Tolerance", "Tolerance NaN"},
+		{restore.StepSize(-1), "StepSize", "StepSize -1"},
+		{restore.Contraction(1), "Contraction", "Contraction 1: want a number between 0 and 1, such as 0.98"},
+		{restore.Threads(-1), "Threads", "Threads -1"},
+		{restore.Tile(-1), "Tile", "Tile -1: want 1 to 1048576 pixels, or 0 for automatic"},
+		{restore.Tile(1<<20 + 1), "Tile", "Tile 1048577"},
 	} {
 		err := restore.Validate(restore.Adaptation(true), nil, c.option)
 		var wrong *restore.OptionError

@@ -34,7 +34,7 @@ type plan struct {
 }
 
 // choosing are the options that choose a denoiser: if a call has one, those of New do not count.
-var choosing = []string{"Method", "Weights", "Network", "Prior", "PriorFunc"}
+var choosing = []string{"Method", "Weights", "Network", "Prior", "PriorFunc", "AveragedPriorFunc"}
 
 // plan makes the plan of a call with the Restorer's options and its own.
 func (r *Restorer) plan(t task, options []Option) (plan, error) {
@@ -170,18 +170,22 @@ func (p *plan) choosePrior() error {
 	}
 	p.choice = &networks.Choice{Method: networks.Own, Prior: c.prior}
 	if own, ok := c.prior.(*hostPrior); ok {
-		p.choice.Prior = &hostPrior{f: own.f, dev: p.device}
+		onDevice := *own
+		onDevice.dev = p.device
+		p.choice.Prior = &onDevice
 	}
 	return nil
 }
 
 // hostPrior is a function as a denoiser on a device.
 type hostPrior struct {
-	f   func(ctx context.Context, dst, src *Planar) error
-	dev backend.Device
+	f      func(ctx context.Context, dst, src *Planar) error
+	alpha  float64
+	proven bool
+	dev    backend.Device
 }
 
-func (p *hostPrior) Averagedness() (alpha float64, proven bool) { return 1, false }
+func (p *hostPrior) Averagedness() (alpha float64, proven bool) { return p.alpha, p.proven }
 
 func (p *hostPrior) Apply(ctx context.Context, dst, src backend.Buffer) error {
 	s := src.Shape()
@@ -193,7 +197,7 @@ func (p *hostPrior) Apply(ctx context.Context, dst, src backend.Buffer) error {
 		return err
 	}
 	if err := to.Check(); err != nil {
-		return err
+		return fmt.Errorf("restore: the result of the prior: %v", err) // no ErrImage: the caller's image is another one
 	}
 	return p.dev.Upload(dst, to.Pix)
 }
@@ -282,28 +286,29 @@ const (
 
 // belongs says which tasks an option belongs to; those that it does not list belong to all.
 var belongs = map[string][]task{
-	"Tolerance":     {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskSolve, taskDenoiseRaw},
-	"Sigma":         {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskSolve, taskCheck},
-	"SigmaAuto":     {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskCheck},
-	"Noise":         {taskDenoise},
-	"Adaptation":    {taskDenoise, taskDeblur},
-	"CoarseNetwork": {taskDenoise},
-	"Shadows":       {taskDenoise},
-	"Prior":         {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskSolve},
-	"PriorFunc":     {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskSolve},
-	"StepSize":      {taskDeblur, taskInpaint, taskUpscale, taskSolve, taskCheck},
-	"Constraint":    {taskDeblur, taskInpaint, taskUpscale, taskSolve, taskCheck},
-	"Contraction":   {taskDeblur, taskInpaint, taskUpscale, taskSolve},
-	"Boundary":      {taskDeblur, taskInpaint, taskUpscale, taskCheck},
-	"Kernel":        {taskInpaint, taskUpscale},
-	"Compressed":    {taskDeblur, taskInpaint, taskUpscale},
-	"LinearLight":   {taskDeblur},
-	"StoredSamples": {taskDeblur},
-	"Antialias":     {taskUpscale},
-	"Device":        {taskNew},
-	"Threads":       {taskNew},
-	"MemoryLimit":   {taskNew},
-	"KernelSize":    {taskEstimateKernel},
+	"Tolerance":         {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskSolve, taskDenoiseRaw},
+	"Sigma":             {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskSolve, taskCheck},
+	"SigmaAuto":         {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskCheck},
+	"Noise":             {taskDenoise},
+	"Adaptation":        {taskDenoise, taskDeblur},
+	"CoarseNetwork":     {taskDenoise},
+	"Shadows":           {taskDenoise},
+	"Prior":             {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskSolve},
+	"PriorFunc":         {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskSolve},
+	"AveragedPriorFunc": {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskSolve},
+	"StepSize":          {taskDeblur, taskInpaint, taskUpscale, taskSolve, taskCheck},
+	"Constraint":        {taskDeblur, taskInpaint, taskUpscale, taskSolve, taskCheck},
+	"Contraction":       {taskDeblur, taskInpaint, taskUpscale, taskSolve},
+	"Boundary":          {taskDeblur, taskInpaint, taskUpscale, taskCheck},
+	"Kernel":            {taskInpaint, taskUpscale},
+	"Compressed":        {taskDeblur, taskInpaint, taskUpscale},
+	"LinearLight":       {taskDeblur},
+	"StoredSamples":     {taskDeblur},
+	"Antialias":         {taskUpscale},
+	"Device":            {taskNew},
+	"Threads":           {taskNew},
+	"MemoryLimit":       {taskNew},
+	"KernelSize":        {taskEstimateKernel},
 }
 
 // check returns an *OptionError about the first option that does not belong to one of the

@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -36,17 +37,30 @@ func NewPlanar(channels, height, width int) *Planar {
 	return &Planar{Width: width, Height: height, Channels: channels, Pix: make([]float32, channels*height*width)}
 }
 
-// FromImage returns the samples of an image as 1 or 3 channels. For a *Planar it returns the same image. It returns
-// an error if the image is empty or invalid.
+// ErrImage is wrapped by errors about an image that cannot be restored: it is nil or empty, its fields contradict each other,
+// it has more than 268435456 pixels (2²⁸), or a sample that Planar.Check refuses.
+var ErrImage = picture.ErrInvalid
+
+// FromImage returns the samples of an image as 1 or 3 channels, copied. For a *Planar it returns the same image. An error
+// wraps ErrImage.
 func FromImage(img image.Image) (*Planar, error) {
 	if p, ok := img.(*Planar); ok {
 		return p, p.Check()
 	}
-	src, err := picture.FromImage(img)
+	src, err := read(img)
 	if err != nil {
 		return nil, err
 	}
 	return planarOf(src), nil
+}
+
+// read is picture.FromImage whose errors all wrap ErrImage.
+func read(img image.Image) (*picture.Image, error) {
+	src, err := picture.FromImage(img)
+	if err == nil || errors.Is(err, ErrImage) {
+		return src, err
+	}
+	return nil, fmt.Errorf("%w: %w", ErrImage, err)
 }
 
 // planarOf shares the samples of an image.
@@ -63,28 +77,28 @@ func (p *Planar) Plane(c int) []float32 {
 // planes is the image as the packages inside see it. It shares the memory.
 func (p *Planar) planes() *imageplanes.Planes { return (*imageplanes.Planes)(p) }
 
-// Check returns an error unless the fields agree, Channels is 1 or 3, and every sample is finite and within ±1e18: float32
-// cannot hold the squares of larger ones.
+// Check returns an error that wraps ErrImage unless the fields agree, Channels is 1 or 3, and every sample is finite and
+// within ±1e18: float32 cannot hold the squares of larger ones.
 func (p *Planar) Check() error {
 	if p == nil {
-		return fmt.Errorf("restore: the image is a nil %T", p)
+		return fmt.Errorf("%w: it is a nil %T", ErrImage, p)
 	}
 	if p.Width < 1 || p.Height < 1 || p.Width > math.MaxInt/12/p.Height {
-		return fmt.Errorf("restore: image of %d×%d pixels", p.Width, p.Height)
+		return fmt.Errorf("%w: it has %d×%d pixels", ErrImage, p.Width, p.Height)
 	}
 	if p.Channels != 1 && p.Channels != 3 {
-		return fmt.Errorf("restore: image of %d channels, 1 (grey) or 3 (RGB) are possible", p.Channels)
+		return fmt.Errorf("%w: it has %d channels, want 1 (grey) or 3 (RGB)", ErrImage, p.Channels)
 	}
 	if len(p.Pix) != p.Channels*p.Height*p.Width {
-		return fmt.Errorf("restore: %d samples for an image of %d channels and %d×%d pixels", len(p.Pix), p.Channels, p.Width, p.Height)
+		return fmt.Errorf("%w: it has %d samples for %d channels of %d×%d pixels", ErrImage, len(p.Pix), p.Channels, p.Width, p.Height)
 	}
 	if p.Alpha != nil && len(p.Alpha) != p.Height*p.Width {
-		return fmt.Errorf("restore: %d opacities for an image of %d×%d pixels", len(p.Alpha), p.Width, p.Height)
+		return fmt.Errorf("%w: it has %d opacities for %d×%d pixels", ErrImage, len(p.Alpha), p.Width, p.Height)
 	}
 	for i, v := range p.Pix {
 		if !(v >= -1e18 && v <= 1e18) {
 			n := p.Width * p.Height
-			return fmt.Errorf("restore: the sample at column %d, row %d is %v, want a number within ±1e18", i%n%p.Width, i%n/p.Width, v)
+			return fmt.Errorf("%w: the sample at column %d, row %d is %v, want a number within ±1e18", ErrImage, i%n%p.Width, i%n/p.Width, v)
 		}
 	}
 	return nil

@@ -9,7 +9,6 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/internal/denoising"
 	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/internal/outcome"
 )
@@ -17,9 +16,12 @@ import (
 // ErrClosed is returned by the methods of a closed Restorer.
 var ErrClosed = errors.New("restore: the restorer is closed")
 
+var errNoContext = errors.New("restore: the context is nil")
+
 // Restorer does what the functions with the names of its methods do. It keeps the device and the networks between
 // calls, and loads each network in the first call that needs it. A network that is an option of one call (Weights) is
-// loaded for that call alone. A Restorer is safe for concurrent use. The zero value is a closed one.
+// loaded for that call alone. A Restorer is safe for concurrent use. The zero value and
+// nil are closed ones.
 type Restorer struct {
 	defaults request
 	device   backend.Device
@@ -68,6 +70,9 @@ func forOne(t task, options []Option) (*Restorer, error) {
 // Close waits for running calls and frees what the Restorer made. A device or a network that was given stays open. A
 // second Close does nothing.
 func (r *Restorer) Close() error {
+	if r == nil {
+		return nil
+	}
 	r.mu.Lock()
 	open := r.open
 	r.open = false
@@ -88,6 +93,12 @@ func (r *Restorer) close() { _ = r.Close() }
 
 // begin returns the plan of a call, and what to call at its end.
 func (r *Restorer) begin(ctx context.Context, t task, options []Option) (plan, func(), error) {
+	switch {
+	case r == nil:
+		return plan{}, nil, ErrClosed
+	case ctx == nil:
+		return plan{}, nil, errNoContext
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.open {
@@ -129,19 +140,14 @@ func (c plan) run(ctx context.Context, img image.Image, measure measuring, solve
 	}
 	report := &outcome.Report{Method: c.choice.Method}
 	if c.task == taskDenoise || c.task == taskDeblur {
-		filled, share, err := denoising.FillImpulses(ctx, p.planar.planes())
-		if err != nil {
-			return nil, nil, err
-		}
-		p.planar, report.Noise.Impulses = (*Planar)(filled), share
-		if p, err = p.toned(ctx, c.task == taskDenoise && c.choice.Prior == nil); err != nil {
+		if p, report.Noise.Impulses, err = p.prepared(ctx, c.task == taskDenoise && c.choice.Prior == nil); err != nil {
 			return nil, nil, err
 		}
 	}
 	if measure != nil {
 		seen := p.measured()
 		if c.task == taskDenoise { // a map is of all of it
-			seen = p.planar.planes()
+			seen = p.planes
 		}
 		if err := c.findNoise(ctx, report, seen, measure); err != nil {
 			return nil, nil, err
@@ -152,6 +158,6 @@ func (c plan) run(ctx context.Context, img image.Image, measure measuring, solve
 		return nil, nil, err
 	}
 	told := reportOf(report)
-	told.Noise.Estimate = told.Noise.Estimate.withSides(p.repetition, 1)
+	told.Noise.Estimate = told.Noise.Estimate.resized(1, p.repetition)
 	return p.close(out), told, nil
 }

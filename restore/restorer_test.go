@@ -202,5 +202,5 @@ func TestOptionsBelongToTasks(t *testing.T) {
 	_, _, err = restore.Denoise(t.Context(), x, restore.Threads(1), restore.Kernel(k))
 	require.EqualError(t, err, "restore: Kernel is no option of Denoise, but of Inpaint, Upscale")
 	_, err = restore.New(restore.Boundary(99))
-	require.EqualError(t, err, "restore: boundary Boundary(99): want deblur.Unknown, Circular, Zero or Reflect")
+	require.EqualError(t, err, "restore: Boundary Boundary(99): want deblur.Unknown, Circular, Zero or Reflect")
 }

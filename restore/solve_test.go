@@ -83,7 +83,7 @@ func TestSolveRefuses(t *testing.T) {
 	refused("the operator is nil", nil, y)
 	refused("the measurements are nil", fine.On, nil)
 	refused("8 samples, and the range of the operator", fine.On, picture(1, 9, 8))
-	refused("image of 2 channels", fine.On, &restore.Planar{Width: 1, Height: 1, Channels: 2, Pix: []float32{0, 0}})
+	refused("2 channels", fine.On, &restore.Planar{Width: 1, Height: 1, Channels: 2, Pix: []float32{0, 0}})
 	refused("SigmaAuto is no option of Solve", fine.On, y, restore.SigmaAuto())
 	refused("the operator is nil", func(backend.Device) (operator.Linear, error) { return nil, nil }, y)
 	for text, norm := range map[string]float64{"norm of at most 0,": 0, "norm of at most 1e-100,": 1e-100, "norm of at most 1e+100,": 1e100} {
@@ -156,12 +156,13 @@ func TestPrior(t *testing.T) {
 	mask := image.NewGray(image.Rect(0, 0, 20, 16))
 	mask.Pix[77] = 0xff
 	own := restore.Prior(halving{dev})
-	plain := restore.PriorFunc(func(_ context.Context, dst, src *restore.Planar) error {
+	onHost := func(_ context.Context, dst, src *restore.Planar) error {
 		for i, v := range src.Pix {
 			dst.Pix[i] = 0.5*v + 0.25
 		}
 		return nil
-	})
+	}
+	plain, proven := restore.PriorFunc(onHost), restore.AveragedPriorFunc(0.25, onHost)
 	r, err := restore.New(restore.Device(dev))
 	require.NoError(t, err)
 	defer r.Close()
@@ -196,6 +197,14 @@ func TestPrior(t *testing.T) {
 			}
 		}
 		require.InDeltaSlice(t, pixels(out), pixels(again), 1e-3, name)
+		again, report, err = call(proven)
+		require.NoError(t, err, name)
+		require.True(t, report.Certified)
+		require.Equal(t, 0.25, report.Averagedness)
+		if report.Iteration.Run != nil {
+			require.True(t, report.Iteration.Run.Certificate.Converges(), name)
+		}
+		require.InDeltaSlice(t, pixels(out), pixels(again), 1e-3, name)
 
 		_, _, err = call(own, restore.Method("tv"))
 		require.EqualError(t, err, "restore: Method is no option of "+name+" with a Prior, but of the methods of the library")
@@ -212,8 +221,11 @@ func TestPrior(t *testing.T) {
 		var option *restore.OptionError
 		require.ErrorAs(t, restore.Validate(restore.Prior(claim(alpha))), &option)
 		require.Equal(t, "Prior", option.Option)
+		require.ErrorAs(t, restore.Validate(restore.AveragedPriorFunc(alpha, onHost)), &option)
+		require.Equal(t, "AveragedPriorFunc", option.Option)
 	}
 	require.ErrorContains(t, restore.Validate(restore.PriorFunc(nil)), "nil")
+	require.ErrorContains(t, restore.Validate(restore.AveragedPriorFunc(1, nil)), "nil")
 }
 
 // The samples of an image are what Denoise computes with.

@@ -61,12 +61,12 @@ func (r *Restorer) Upscale(ctx context.Context, img image.Image, factor int, opt
 			if err != nil {
 				return nil, err
 			}
-			k, err := upscale.NewDownsampling(c.device, kernel, c.boundary, factor, p.planar.Height, p.planar.Width)
+			k, err := upscale.NewDownsampling(c.device, kernel, c.boundary, factor, p.planes.Height, p.planes.Width)
 			if err != nil {
 				return nil, err
 			}
 			defer k.Free()
-			out, err := inRange(p.planar, c, report, func(p *Planar, peak float64) ([]float32, error) {
+			out, err := inRange(p.planes, c, report, func(p *imageplanes.Planes, peak float64) ([]float32, error) {
 				return solveUpscaling(ctx, p, k, peak, c, report)
 			})
 			if err != nil {
@@ -107,10 +107,13 @@ func enlargedNoise(m denoising.Meter, ctx context.Context, p *imageplanes.Planes
 	return white, err
 }
 
-func solveUpscaling(ctx context.Context, p *Planar, k *upscale.Downsampling, peak float64, c plan, report *outcome.Report) ([]float32, error) {
+func solveUpscaling(ctx context.Context, p *imageplanes.Planes, k *upscale.Downsampling, peak float64, c plan, report *outcome.Report) ([]float32, error) {
 	factor := k.Factor()
 	out := make([]float32, len(p.Pix)*factor*factor)
 	if err := upscale.Interpolate(out, p.Pix, p.Height, p.Width, factor, c.device.Description().Threads); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	h, w := k.Domain()
@@ -128,14 +131,14 @@ func solveUpscaling(ctx context.Context, p *Planar, k *upscale.Downsampling, pea
 
 // enlarge makes the picture, without its samples, one of the fine size.
 func (p *opened) enlarge(factor, threads int) (err error) {
-	h, w := p.planar.Height, p.planar.Width
-	enlarged := &Planar{Width: factor * w, Height: factor * h, Channels: p.planar.Channels}
-	if p.planar.Alpha != nil {
-		if enlarged.Alpha, err = imageplanes.EnlargeAlpha(p.planar.Alpha, h, w, factor, threads); err != nil {
+	h, w := p.planes.Height, p.planes.Width
+	enlarged := &imageplanes.Planes{Width: factor * w, Height: factor * h, Channels: p.planes.Channels}
+	if p.planes.Alpha != nil {
+		if enlarged.Alpha, err = imageplanes.EnlargeAlpha(p.planes.Alpha, h, w, factor, threads); err != nil {
 			return err
 		}
 	}
-	p.planar, p.hidden = enlarged, nil
+	p.planes, p.hidden = enlarged, nil
 	if p.source != nil {
 		p.source.Width, p.source.Height, p.source.Alpha = enlarged.Width, enlarged.Height, enlarged.Alpha
 	}

@@ -280,8 +280,13 @@ func (c Config) checkAveraged() error {
 			return err
 		}
 	}
-	if q := c.shuffle(); q < 1 || q > maxSize || c.Width < q*q*c.Channels || c.Crop%q != 0 {
-		return fmt.Errorf("shuffle is %d: width %d must be at least shuffle²·channels, and crop %d a multiple of shuffle", c.Shuffle, c.Width, c.Crop)
+	switch q := c.shuffle(); {
+	case q < 1 || q > c.Width/q:
+		return fmt.Errorf("shuffle is %d, must be 0 or more, and shuffle²·channels at most the width %d", c.Shuffle, c.Width)
+	case c.Width/(q*q) < c.Channels:
+		return fmt.Errorf("width is %d, must be at least %d: shuffle²·channels", c.Width, q*q*c.Channels)
+	case c.Crop%q != 0:
+		return fmt.Errorf("crop is %d, must be a multiple of shuffle, %d", c.Crop, q)
 	}
 	switch h := c.length(r); {
 	case c.Constraint == Adaptive:

@@ -240,8 +240,9 @@ func (r *Run) save() error {
 // Finish writes the weight file of what has been learned so far, and returns its path. It writes the average
 // of the weights, if there is one. For an averaged network it adds the certificate of denoise.Model.Certify,
 // which fixes the numbers of steps. Under Budget, a filter is scaled down to NormLimit if its proven bound
-// asks for a second step. The card has what the caller knows, such as name, data and licence. Finish fills in
-// seed and iterations, and also recipe and noise level (the largest) if they are empty.
+// asks for a second step. The card needs Name, Licence, Provenance.Software and Provenance.Data, and may have
+// Provenance.Recipe. Finish fills in seed and iterations, and also recipe and noise level (the largest) if they are
+// empty.
 func (r *Run) Finish(ctx context.Context, card weights.Card) (string, denoise.Certificate, error) {
 	t := r.trainer
 	card.Provenance.Seed, card.Provenance.Iterations = t.config.Seed, t.iteration

@@ -13,7 +13,8 @@ import (
 	"github.com/averaged/imaging/internal/parallel"
 )
 
-// Device is the host's processor; it implements backend.Device. It is safe for concurrent use.
+// Device is the host's processor; it implements backend.Device. It is safe for concurrent use. Open makes one, and the zero
+// value cannot be used.
 type Device struct {
 	*devicekit.Device[[]float32, *filter]
 	host *host

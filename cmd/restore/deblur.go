@@ -105,8 +105,8 @@ estimated. If both the result and an estimate contradict a given --sigma, the fi
 run is repeated at the estimated level. The noise is measured at frequencies that the
 kernel removes.
 
---preview X,Y,W,H restores a part only, with the blur of the whole photograph and the
-noise of that part. --report FILE.html writes a page to look at.
+--preview X,Y,W,H restores a part only, with the blur and the noise of the whole
+photograph. --report FILE.html writes a page to look at.
 
 A result stands beside its input as NAME.deblurred.EXT unless -o says otherwise. A
 WebP or GIF image becomes a PNG.`),
@@ -309,6 +309,21 @@ func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...rest
 		return restore.DeblurVarying(ctx, img, d.shown(d.grid), append(opts, d.ofParts)...)
 	}
 	return restore.Deblur(ctx, img, d.blur, opts...)
+}
+
+// ofWhole implements restorer: whether light was blurred, and the noise.
+func (d *deblurrer) ofWhole(ctx context.Context, img *restore.Planar, opts []restore.Option) ([]restore.Option, error) {
+	switch {
+	case d.found != nil:
+		blurred := restore.StoredSamples()
+		if d.found.LinearLight && d.network != nil && d.network.Guided() {
+			blurred = restore.LinearLight()
+		}
+		return restore.OptionsForPart(ctx, img, d.found.Grid, append(opts, blurred)...)
+	case d.grid.Kernels != nil:
+		return restore.OptionsForPart(ctx, img, d.grid, append(opts, d.ofParts)...)
+	}
+	return restore.OptionsForPart(ctx, img, deblur.OneKernel(d.blur), opts...)
 }
 
 // shown is the grid for what is computed of the photograph: a part, if --preview is given.

@@ -141,7 +141,7 @@ func (a *app) degrade(ctx context.Context, d *degradeFlags, args []string) error
 	case d.kernelFile != "":
 		var k deblur.Kernel
 		k, err = a.readKernel(ctx, d.kernelFile, d.reading)
-		kernels = degradation.OneKernel(k)
+		kernels = deblur.OneKernel(k)
 	}
 	if err != nil {
 		return err

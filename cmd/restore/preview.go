@@ -93,7 +93,7 @@ func (a *app) previewOne(ctx context.Context, r restorer, t plan.Task, opts []re
 		a.remarkRange(t.Input, scale, imagefile.WriteOptions{Format: imagefile.PNG})
 	}
 	opts = append(slices.Clone(opts), r.ofFile(m)...)
-	noise, err := b.noiseOfWholeOn(ctx, r, m, opts)
+	noise, err := r.noiseOfWhole(ctx, m)
 	if err != nil {
 		return nil, "", err
 	}
@@ -104,6 +104,15 @@ func (a *app) previewOne(ctx context.Context, r restorer, t plan.Task, opts []re
 	if err := r.look(ctx, planarOf(m)); err != nil {
 		return nil, "", err
 	}
+	var ofWhole []restore.Option
+	err = b.failover.Run(opts, func(opts []restore.Option) (err error) {
+		ofWhole, err = r.ofWhole(ctx, planarOf(m), opts)
+		return err
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	opts = append(opts, ofWhole...)
 	kernel := r.removedBlur()
 	margin := previewMargin + max(kernel.H, kernel.W)
 	square := previewMargin
@@ -195,13 +204,16 @@ func sideBySide(panels []imagefile.Image) *imagefile.Image {
 	return &side
 }
 
-// noiseOfWhole leaves the noise to be measured in the part.
-func (b *batchFlags) noiseOfWhole(context.Context, *imagefile.Image, []restore.Option) (*restore.NoiseEstimate, error) {
+func (b *batchFlags) noiseOfWhole(context.Context, *imagefile.Image) (*restore.NoiseEstimate, error) {
+	return nil, nil
+}
+
+func (b *batchFlags) ofWhole(context.Context, *restore.Planar, []restore.Option) ([]restore.Option, error) {
 	return nil, nil
 }
 
 // noiseOfWhole finds the noise in the whole image, as without --preview.
-func (d *denoiser) noiseOfWhole(ctx context.Context, m *imagefile.Image, _ []restore.Option) (*restore.NoiseEstimate, error) {
+func (d *denoiser) noiseOfWhole(ctx context.Context, m *imagefile.Image) (*restore.NoiseEstimate, error) {
 	if d.sigma.given {
 		return nil, nil
 	}

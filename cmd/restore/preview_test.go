@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/internal/srgb"
 )
 
 // panel is one of the pictures of a preview.
@@ -107,5 +109,41 @@ func TestPreviewOfRepeatedPixels(t *testing.T) {
 	for c := range 3 {
 		require.InDeltaSlice(t, of.Pix[c*600:][:600], panel(p.Pix[c*n:], p.Width, 20, 30, 1), 3./255)
 		require.NotEqual(t, panel(p.Pix[c*n:], p.Width, 20, 30, 0), panel(p.Pix[c*n:], p.Width, 20, 30, 1))
+	}
+}
+
+// A part is deblurred as in the whole: the noise is that of the whole, and so is whether light was blurred, which the part is too small to
+// tell.
+func TestPreviewOfDeblurHasWhatTheWholeTells(t *testing.T) {
+	inFolder(t)
+	const h, w = 220, 280
+	r := rand.New(rand.NewPCG(1, 1))
+	m := picture(1, h, w, 32, 0)
+	for range h * w / 60 {
+		y, x, v := r.IntN(h), r.IntN(w), float32(.05+.85*r.Float64())
+		down, right := 3+r.IntN(20), 3+r.IntN(20)
+		for i := y; i < min(y+down, h); i++ {
+			for j := x; j < min(x+right, w); j++ {
+				m.Pix[i*w+j] = v * v // of light
+			}
+		}
+	}
+	save(t, "light.pfm", m)
+	succeeds(t, "kernel", "shake", "--size", "11", "--seed", "2", "-o", "k.pfm")
+	succeeds(t, "degrade", "light.pfm", "--kernel", "k.pfm", "-o", "blurred.pfm")
+	blurred := load(t, "blurred.pfm")
+	for i, v := range blurred.Pix {
+		noise := 0.004 + 0.006*float64(i%blurred.Width)/float64(blurred.Width)
+		blurred.Pix[i] = float32(min(max(srgb.Encoded(float64(v))+noise*r.NormFloat64(), 0), 1))
+	}
+	save(t, "a.pfm", blurred)
+	for _, kernel := range [][]string{{"--kernel", "k.pfm"}, {"--kernel-size", "15"}} {
+		run := append([]string{"deblur", "a.pfm", "--iterations", "1", "--json"}, kernel...)
+		whole := objects(t, restoring(t, append(run, "-o", "1.pfm", "--force")...).stdout)[0]
+		part := objects(t, restoring(t, append(run, "-o", "p.pfm", "--force", "--preview", "20,60,9,9")...).stdout)[0]
+		for _, key := range []string{"linear_light", "sigma"} {
+			require.Equal(t, whole[key], part[key], "%s %v", key, kernel)
+		}
+		require.Equal(t, true, whole["linear_light"])
 	}
 }

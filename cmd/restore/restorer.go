@@ -43,9 +43,10 @@ type restorer interface {
 	memory(m *imagefile.Image) int64
 	// removedBlur is the kernel of a blur that is removed, the zero value if there is none.
 	removedBlur() deblur.Kernel
-	// noiseOfWhole is the noise of an image of which --preview restores a part; nil if it is given,
-	// or measured in the part.
-	noiseOfWhole(ctx context.Context, m *imagefile.Image, opts []restore.Option) (*restore.NoiseEstimate, error)
+	// noiseOfWhole is the noise of an image of which --preview restores a part; nil if it is given, or ofWhole measures it.
+	noiseOfWhole(ctx context.Context, m *imagefile.Image) (*restore.NoiseEstimate, error)
+	// ofWhole are the options, besides opts, with which --preview restores a part as in the whole, after look.
+	ofWhole(ctx context.Context, img *restore.Planar, opts []restore.Option) ([]restore.Option, error)
 	// describe adds to an outcome what its flags say.
 	describe(o *record.Outcome)
 	// achieved says of an outcome what became of the image, such as "noise removed".
@@ -129,7 +130,7 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t plan.Task, opts []re
 		return nil, "", err
 	}
 	memory.Limit(m.Width*m.Height, r.memory(m))
-	noise, err := a.noiseOfFound(ctx, r, m, opts)
+	noise, err := noiseOfFound(ctx, r, m)
 	if err != nil {
 		return nil, "", err
 	}
@@ -226,7 +227,7 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t plan.Task, opts []re
 
 // noiseOfFound measures the noise of a damaged image in the part that could be read, and is nil
 // for all others. The grey of the rest has none, and gets the levels of the nearest squares.
-func (a *app) noiseOfFound(ctx context.Context, r restorer, m *imagefile.Image, opts []restore.Option) (*restore.NoiseEstimate, error) {
+func noiseOfFound(ctx context.Context, r restorer, m *imagefile.Image) (*restore.NoiseEstimate, error) {
 	if m.Lost.Empty() {
 		return nil, nil
 	}
@@ -234,21 +235,12 @@ func (a *app) noiseOfFound(ctx context.Context, r restorer, m *imagefile.Image, 
 	part.Pix, part.Alpha = slices.Clone(m.Pix), nil
 	found := m.Found()
 	part.Crop(found.Dy(), found.Dx(), found.Min.Y, found.Min.X)
-	noise, err := r.shared().noiseOfWholeOn(ctx, r, &part, opts)
+	noise, err := r.noiseOfWhole(ctx, &part)
 	if noise == nil || err != nil {
 		return nil, err
 	}
 	whole := noise.Part(image.Rect(0, 0, m.Width, m.Height).Sub(found.Min))
 	return &whole, nil
-}
-
-// noiseOfWholeOn is noiseOfWhole on the device, or the processor if that fails.
-func (b *batchFlags) noiseOfWholeOn(ctx context.Context, r restorer, m *imagefile.Image, opts []restore.Option) (noise *restore.NoiseEstimate, err error) {
-	err = b.failover.Run(opts, func(opts []restore.Option) (err error) {
-		noise, err = r.noiseOfWhole(ctx, m, opts)
-		return err
-	})
-	return noise, err
 }
 
 // asPlanar undoes the generality of image.Image: of a Planar package restore

@@ -122,11 +122,9 @@ func (p photo) kernel(ctx context.Context, shapes []Shape) (found *Estimate, sha
 	largest := p.largest()
 	switch {
 	case min(h, w) < minImage:
-		found, err = found.nothing(fmt.Sprintf("the photograph has %d×%d pixels, too few to show a kernel", w, h))
-		return found, false, err
+		return found, false, found.nothing(fmt.Sprintf("the photograph has %d×%d pixels, too few to show a kernel", w, h))
 	case largest < 1:
-		found, err = found.nothing("kernels of one sample are no blur")
-		return found, false, err
+		return found, false, found.nothing("kernels of one sample are no blur")
 	}
 	pool := parallel.New(p.opt.Threads)
 	defer pool.Close()
@@ -226,8 +224,7 @@ func (p photo) noiseUnder(ctx context.Context, pool *parallel.Pool, s support) (
 	if err != nil {
 		return 0, err
 	}
-	one := deblur.Grid{Rows: 1, Columns: 1, Kernels: []deblur.Kernel{k}}
-	n, err := coarsenoise.Measure(ctx, pool, [][]float32{p.whole.v.pix}, p.whole.v.h, p.whole.v.w, one)
+	n, err := coarsenoise.Measure(ctx, pool, [][]float32{p.whole.v.pix}, p.whole.v.h, p.whole.v.w, deblur.OneKernel(k))
 	if err != nil || !n.Coarse(p.sigma) {
 		return p.sigma, err
 	}
@@ -250,12 +247,10 @@ func (found *Estimate) judge(e *estimation, s support, parts []part) error {
 		}
 	}
 	if m.data == 0 || m.a[len(m.a)/2] <= 1e-9*m.data {
-		_, err := found.nothing("the photograph has no edge that would show a kernel")
-		return err
+		return found.nothing("the photograph has no edge that would show a kernel")
 	}
 	if s.sharp() {
-		_, err := found.nothing("")
-		return err
+		return found.nothing("")
 	}
 	whole := parts
 	if len(parts) == 1 {
@@ -272,8 +267,7 @@ func (found *Estimate) judge(e *estimation, s support, parts []part) error {
 		return err
 	}
 	if found.Shape = m.simple(s); found.Shape.narrow() {
-		_, err := found.nothing("") // noise left islands around a kernel like those of sharp photographs
-		return err
+		return found.nothing("") // noise left islands around a kernel like those of sharp photographs
 	}
 	// Parts and shapes were compared with a kernel that was found as theirs are.
 	free, err := e.finish(levels, s, finishing.soft)
@@ -290,8 +284,7 @@ func (found *Estimate) judge(e *estimation, s support, parts []part) error {
 		}
 	}
 	if found.Shape.narrow() {
-		_, err := found.nothing("") // the last steps have made it narrow
-		return err
+		return found.nothing("") // the last steps have made it narrow
 	}
 	if found.Shape.Kind != Free {
 		found.Kernel, err = found.Shape.Kernel()
@@ -300,8 +293,7 @@ func (found *Estimate) judge(e *estimation, s support, parts []part) error {
 	if pays, err := e.pays(levels, free); err != nil {
 		return err
 	} else if !pays {
-		_, err := found.nothing("the photograph is explained better without the blur that was found, and is taken for sharp")
-		return err
+		return found.nothing("the photograph is explained better without the blur that was found, and is taken for sharp")
 	}
 	if found.Sigma < calm {
 		if found.Halves, err = e.halves(whole, s); err != nil {
@@ -341,11 +333,11 @@ func (s support) kernel() (deblur.Kernel, error) {
 }
 
 // nothing makes the result no blur.
-func (found *Estimate) nothing(note string) (_ *Estimate, err error) {
+func (found *Estimate) nothing(note string) (err error) {
 	found.Shape, found.Note = Shape{Kind: None}, note
 	found.Likeness, found.Variation, found.Spreads, found.Halves = nil, 0, [2]float64{}, 1
 	found.Kernel, err = found.Shape.Kernel()
-	return found, err
+	return err
 }
 
 // sharp says whether the kernel is that of a photograph without blur. Photographs that are sharp have

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/parallel"
 )
@@ -67,10 +66,7 @@ func Grid(ctx context.Context, pix []float32, channels, h, w int, common deblur.
 		}
 		g.Kernels = append(g.Kernels, k)
 	}
-	if opt.Progress != nil {
-		return g, opt.Progress(backend.Progress{Fraction: 1})
-	}
-	return g, nil
+	return g, p.end(nil)
 }
 
 // minReach is how far the supports of a grid reach at least: where a camera turned, the common kernel may be that of the middle.

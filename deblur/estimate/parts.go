@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -36,15 +37,7 @@ func pieces(whole part, reach int) []part {
 			windows = append(windows, window{y, x, energy.over(y, x, side)})
 		}
 	}
-	slices.SortStableFunc(windows, func(a, b window) int {
-		switch {
-		case a.edge > b.edge:
-			return -1
-		case a.edge < b.edge:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(windows, func(a, b window) int { return cmp.Compare(b.edge, a.edge) })
 	var chosen []window
 	for _, c := range windows {
 		overlaps := slices.ContainsFunc(chosen, func(o window) bool {

@@ -87,7 +87,7 @@ func (p photo) turn(ctx context.Context) (*Turned, error) {
 		return nil, err
 	}
 	half := math.Hypot(float64(h), float64(w)) / 2
-	point, seen := s.turn(half)
+	point, seen := s.turn(ctx, half)
 	if err := ctx.Err(); err != nil || !seen {
 		return nil, err
 	}

@@ -1,6 +1,9 @@
 package estimate
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // smear is a blur of few numbers. The first three kinds have a power response of 1/(1 + 2π²|Af|²), where f is a frequency. That
 // of an even motion is sin²(πq)/(πq)², with q the frequency along the motion times its length; this is its mean over the
@@ -58,10 +61,13 @@ func (m smear) even(half float64) smear {
 // firstFall is the fall of the power that a search begins with.
 const firstFall = 2.5
 
-// bestOf returns the best of some smears, and its misfit.
-func (s *spectra) bestOf(half float64, of []smear) (best smear, least float64) {
+// bestOf returns the best of some smears, and its misfit. It ends with ctx, as all searches here do: what it returns then means nothing.
+func (s *spectra) bestOf(ctx context.Context, half float64, of []smear) (best smear, least float64) {
 	least = math.Inf(1)
 	for _, m := range of {
+		if ctx.Err() != nil {
+			break
+		}
 		if v := s.smearMisfit(m, half); v < least {
 			best, least = m, v
 		}
@@ -71,9 +77,9 @@ func (s *spectra) bestOf(half float64, of []smear) (best smear, least float64) {
 
 // likeliest returns the smear with the smallest misfit near the best of some, and that misfit: one number after the other moves
 // in steps that become smaller.
-func (s *spectra) likeliest(half float64, of []smear) (best smear, least float64) {
+func (s *spectra) likeliest(ctx context.Context, half float64, of []smear) (best smear, least float64) {
 	const firstStep, lastStep, shrinking, rounds = 0.12, 0.005, 0.7, 3
-	best, least = s.bestOf(half, of)
+	best, least = s.bestOf(ctx, half, of)
 	try := func(m smear) bool {
 		if !(m.kind <= growthSmear || m.b >= 0 && m.b <= 1) {
 			return false
@@ -86,7 +92,7 @@ func (s *spectra) likeliest(half float64, of []smear) (best smear, least float64
 		return false
 	}
 	for step := firstStep; step > lastStep; step *= shrinking {
-		for moved, round := true, 0; moved && round < rounds; round++ {
+		for moved, round := true, 0; moved && round < rounds && ctx.Err() == nil; round++ {
 			moved = false
 			for i := range 10 {
 				m, by := best, step
@@ -117,7 +123,7 @@ func (s *spectra) likeliest(half float64, of []smear) (best smear, least float64
 
 // turn returns the turn that explains the spectra best. seen says whether it does so better than a blur that is the same all
 // over the frame, which is also searched from the turn on, and better than one that grows away from the same point.
-func (s *spectra) turn(half float64) (best smear, seen bool) {
+func (s *spectra) turn(ctx context.Context, half float64) (best smear, seen bool) {
 	const points, axes = 4, 6 // points on either side of the middle
 	var turns, evens []smear
 	for _, length := range []float64{.5, 4, 12} {
@@ -128,7 +134,7 @@ func (s *spectra) turn(half float64) (best smear, seen bool) {
 	}
 	sparse := s.sparse()
 	margin := minTurn * float64(sparse.count())
-	likely, even := sparse.likeliest(half, evens)
+	likely, even := sparse.likeliest(ctx, half, evens)
 	for i := -points; i <= points; i++ {
 		for j := -points; j <= points; j++ {
 			for _, angle := range []float64{.04, .12} {
@@ -136,23 +142,23 @@ func (s *spectra) turn(half float64) (best smear, seen bool) {
 			}
 		}
 	}
-	rough, turned := sparse.bestOf(half, turns)
+	rough, turned := sparse.bestOf(ctx, half, turns)
 	if even-turned < -hopeless*float64(sparse.count()) {
 		return rough, false
 	}
-	best, turned = sparse.likeliest(half, []smear{rough})
+	best, turned = sparse.likeliest(ctx, half, []smear{rough})
 	if even-turned < margin {
 		return best, false
 	}
-	if _, along := sparse.likeliest(half, []smear{best.even(half)}); along-turned < margin {
+	if _, along := sparse.likeliest(ctx, half, []smear{best.even(half)}); along-turned < margin {
 		return best, false
 	}
 	growth := best
 	growth.kind = growthSmear
-	if _, grown := sparse.likeliest(half, []smear{growth}); grown-turned < margin {
+	if _, grown := sparse.likeliest(ctx, half, []smear{growth}); grown-turned < margin {
 		return best, false
 	}
-	best, _ = s.likeliest(half, []smear{best})
+	best, _ = s.likeliest(ctx, half, []smear{best})
 	return best, true
 }
 

@@ -68,7 +68,7 @@ func (p photo) seen(ctx context.Context, pool *parallel.Pool, parts []part, side
 	if count < minSquares {
 		return Shape{}, nil
 	}
-	return common(all).shape(first, float64(min(2*p.largest(), side/2))), ctx.Err()
+	return common(all).shape(ctx, first, float64(min(2*p.largest(), side/2))), ctx.Err()
 }
 
 // common is one spectrum: the mean of those with most power, half of all, each divided by its geometric mean. A blur that is the
@@ -108,7 +108,7 @@ func common(all []*spectra) *spectra {
 
 // shape returns the even motion or the disk that explains the spectra best, or Free if an ellipse explains them as well. No motion
 // is shorter than first or longer than longest.
-func (s *spectra) shape(first, longest float64) Shape {
+func (s *spectra) shape(ctx context.Context, first, longest float64) Shape {
 	const finer, axes, maxAngles = 1.12, 6, 36
 	var ellipses, motions, disks []smear
 	for _, noise := range []float64{0, 2.5} {
@@ -131,9 +131,9 @@ func (s *spectra) shape(first, longest float64) Shape {
 		}
 	}
 	margin := minZeros * float64(s.count())
-	_, ellipse := s.likeliestOf(ellipses)
-	motion, moved := s.likeliestOf(motions)
-	disk, round := s.likeliestOf(disks)
+	_, ellipse := s.likeliestOf(ctx, ellipses)
+	motion, moved := s.likeliestOf(ctx, motions)
+	disk, round := s.likeliestOf(ctx, disks)
 	length, radius := math.Exp(motion.size), math.Exp(disk.size)
 	switch {
 	case moved < min(ellipse-margin, round) && length >= first && length <= longest:
@@ -145,16 +145,19 @@ func (s *spectra) shape(first, longest float64) Shape {
 }
 
 // likeliestOf is likeliest near each of the few best of some smears.
-func (s *spectra) likeliestOf(all []smear) (best smear, least float64) {
+func (s *spectra) likeliestOf(ctx context.Context, all []smear) (best smear, least float64) {
 	const few = 3
 	misfits := map[smear]float64{}
 	for _, m := range all {
+		if ctx.Err() != nil {
+			break
+		}
 		misfits[m] = s.smearMisfit(m, 1)
 	}
 	slices.SortStableFunc(all, func(a, b smear) int { return cmp.Compare(misfits[a], misfits[b]) })
 	least = math.Inf(1)
 	for _, start := range all[:min(few, len(all))] {
-		if m, misfit := s.likeliest(1, []smear{start}); misfit < least {
+		if m, misfit := s.likeliest(ctx, 1, []smear{start}); misfit < least {
 			best, least = m, misfit
 		}
 	}

@@ -45,7 +45,7 @@ func TestZerosAreSeen(t *testing.T) {
 		}
 		s, err := newSpectra(context.Background(), pool, p, 0.01, 128, lastZerosCycle)
 		require.NoError(t, err)
-		got := common([]*spectra{s}).shape(5, 60)
+		got := common([]*spectra{s}).shape(t.Context(), 5, 60)
 		require.Equal(t, c.want.Kind, got.Kind, name)
 		require.InDelta(t, c.want.Length, got.Length, 0.05*c.want.Length, name)
 		require.InDelta(t, 0, math.Remainder(c.want.Angle-got.Angle, 180), 4, name)
@@ -135,5 +135,17 @@ func TestMisfitOfColouredNoise(t *testing.T) {
 		right := s.misfit(2, fall, none)
 		require.Less(t, right, s.misfit(2, 0, none))
 		require.Less(t, right, s.misfit(2, fall+1.5, none))
+	})
+}
+
+// A search computes nothing once its context has ended.
+func TestSearchesEndWithTheirContext(t *testing.T) {
+	s := &spectra{squares: []square{{power: []float64{1, 2}}}, columns: 1, fy: []float64{0, 0}, fx: []float64{.1, .2}, length: []float64{-2, -1}, first: []int{0, 2}}
+	require.Panics(t, func() { s.smearMisfit(smear{}, 1) }, "there is no pool")
+	ended, end := context.WithCancel(t.Context())
+	end()
+	require.NotPanics(t, func() {
+		s.shape(ended, 5, 60)
+		s.turn(ended, 1)
 	})
 }

@@ -4,7 +4,7 @@
 //	go run ./examples/owndenoiser testdata/readme/noisy.png larger.png
 //
 // Nothing is proven of a denoiser like this one, and so nothing of the iteration. If yours
-// has a proof, restore.Prior tells the library.
+// has a proof, restore.AveragedPriorFunc tells the library.
 package main
 
 import (

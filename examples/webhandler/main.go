@@ -23,14 +23,14 @@ import (
 )
 
 // A request may have so many bytes, and its picture so many pixels: a file of a few kilobytes can hold billions of them.
-// So many pictures are in memory at a time.
-const largest, pixels, atOnce = 32 << 20, 40e6, 4
+// So many pictures are in memory at a time. Each may need 700 MB of the limit.
+const largest, pixels, atOnce, memory = 32 << 20, 40e6, 2, 2 << 30
 
 func main() {
 	address := flag.String("address", "127.0.0.1:8080", "where to listen")
 	within := flag.Duration("within", time.Minute, "the time for a request")
 	flag.Parse()
-	r, err := restore.New(restore.MemoryLimit(1 << 30))
+	r, err := restore.New(restore.MemoryLimit(memory))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -48,7 +48,7 @@ var table = map[string]row{
 		"web",
 		"cmd/restore/internal/build", "cmd/restore/internal/devices", "cmd/restore/internal/inventory", "cmd/restore/internal/manual", "cmd/restore/internal/memory", "cmd/restore/internal/message", "cmd/restore/internal/plan", "cmd/restore/internal/record", "cmd/restore/internal/reportpage", "cmd/restore/internal/terminal",
 		cobra, pflag,
-	}, tests: []string{"backend/cuda", "backend/vulkan", "denoise/dncnn", "internal/metadata", "internal/vulkan/vulkantest"}},
+	}, tests: []string{"backend/cuda", "backend/vulkan", "denoise/dncnn", "internal/metadata", "internal/srgb", "internal/vulkan/vulkantest"}},
 	// Parts of the command line, none of which knows of it.
 	"cmd/restore/internal/build":      {},
 	"cmd/restore/internal/devices":    {code: []string{"restore", "backend", "backend/cpu", "backend/cuda", "backend/vulkan", "internal/atomicfile", "cmd/restore/internal/build", "cmd/restore/internal/message"}, tests: []string{"internal/vulkan/vulkantest"}},

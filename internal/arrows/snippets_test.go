@@ -66,8 +66,9 @@ func goBlocks(text string) ([]string, error) {
 
 // importable are the packages that a block may name, by their paths.
 var importable = []string{
-	"context", "fmt", "image",
-	module + "/backend", module + "/backend/cpu", module + "/deblur", module + "/pnp", module + "/restore", module + "/tv",
+	"context", "fmt", "image", "os",
+	module + "/backend", module + "/backend/cpu", module + "/deblur", module + "/pnp", module + "/restore", module + "/train", module + "/tv",
+	module + "/weights",
 }
 
 // goFile returns a file of Go with a block, and with the imports of what it names.

@@ -40,7 +40,7 @@ func (b *bench) byParts(name string, x *restore.Planar, kernels []blur, number i
 		best   deblur.Kernel
 	}{
 		{"rotation", turning, known, average},
-		{"one kernel", func(_, _ int) deblur.Kernel { return one }, single(one), one},
+		{"one kernel", func(_, _ int) deblur.Kernel { return one }, deblur.OneKernel(one), one},
 	} {
 		y, coding, err := b.degrade(x, one, v.kernel)
 		if err != nil {
@@ -57,7 +57,7 @@ func (b *bench) byParts(name string, x *restore.Planar, kernels []blur, number i
 		}
 		seconds := time.Since(began).Seconds()
 		var psnrs []float64
-		for _, g := range []deblur.Grid{v.known, single(v.best), single(found), grid} {
+		for _, g := range []deblur.Grid{v.known, deblur.OneKernel(v.best), deblur.OneKernel(found), grid} {
 			out, err := b.deblurred(ctx, y, g, report.Sigma)
 			if err != nil {
 				return err
@@ -81,8 +81,4 @@ func (b *bench) byParts(name string, x *restore.Planar, kernels []blur, number i
 		}
 	}
 	return nil
-}
-
-func single(k deblur.Kernel) deblur.Grid {
-	return deblur.Grid{Rows: 1, Columns: 1, Kernels: []deblur.Kernel{k}}
 }

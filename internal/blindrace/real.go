@@ -60,7 +60,7 @@ func (b *bench) realShakes(root string) error {
 func (b *bench) compare(name, kind string, y *restore.Planar, known, found deblur.Kernel, report *restore.KernelReport, seconds float64, off func(*restore.Planar) (float64, error)) error {
 	var errors [2]float64
 	for i, kernel := range []deblur.Kernel{known, found} {
-		out, err := b.deblurred(context.Background(), y, single(kernel), report.Sigma)
+		out, err := b.deblurred(context.Background(), y, deblur.OneKernel(kernel), report.Sigma)
 		if err != nil {
 			return err
 		}

@@ -17,7 +17,7 @@ func BenchmarkWeigh(b *testing.B) {
 		p := photograph(patches(h+k.H-1, w+k.W-1, 3), h, w, func(y, x int) deblur.Kernel { return k }, true, 0, 7)
 		b.Run("", func(b *testing.B) {
 			for b.Loop() {
-				e, err := Weigh(b.Context(), p, 1, one(k))
+				e, err := Weigh(b.Context(), p, 1, deblur.OneKernel(k))
 				require.NoError(b, err)
 				b.ReportMetric(float64(e[0].Squares), "squares")
 			}

@@ -56,10 +56,6 @@ func photograph(x []float64, h, w int, kernel func(y, x int) deblur.Kernel, ligh
 	return p
 }
 
-func one(k deblur.Kernel) deblur.Grid {
-	return deblur.Grid{Rows: 1, Columns: 1, Kernels: []deblur.Kernel{k}}
-}
-
 func weigh(t *testing.T, p *imageplanes.Planes, g deblur.Grid) Evidence {
 	e, err := Weigh(t.Context(), p, 2, g)
 	require.NoError(t, err)
@@ -82,16 +78,16 @@ func TestWhatWasBlurredIsTold(t *testing.T) {
 		x := patches(h+k.H-1, w+k.W-1, uint64(i))
 		sigma := float64(i%2) / 255
 		p := photograph(x, h, w, func(y, x int) deblur.Kernel { return k }, true, sigma, 7)
-		light := weigh(t, p, one(k))
+		light := weigh(t, p, deblur.OneKernel(k))
 		require.True(t, light.IsLight() && !light.IsSamples(), "kernel %d: %+v", i, light)
-		samples := weigh(t, photograph(x, h, w, func(y, x int) deblur.Kernel { return k }, false, sigma, 7), one(k))
+		samples := weigh(t, photograph(x, h, w, func(y, x int) deblur.Kernel { return k }, false, sigma, 7), deblur.OneKernel(k))
 		require.True(t, samples.IsSamples() && !samples.IsLight(), "kernel %d: %+v", i, samples)
 	}
 	k, err := deblur.Gaussian(2)
 	require.NoError(t, err)
 	const h, w = 256, 320
 	x := patches(h+k.H-1, w+k.W-1, 5)
-	require.False(t, weigh(t, photograph(x, h, w, func(y, x int) deblur.Kernel { return k }, false, 1./255, 7), one(k)).IsLight())
+	require.False(t, weigh(t, photograph(x, h, w, func(y, x int) deblur.Kernel { return k }, false, 1./255, 7), deblur.OneKernel(k)).IsLight())
 }
 
 // A kernel that is not the photograph's explains little, and does not make light of samples.
@@ -104,7 +100,7 @@ func TestAForeignKernelExplainsLittle(t *testing.T) {
 	x := patches(h+k.H-1, w+k.W-1, 3)
 	for _, light := range []bool{false, true} {
 		p := photograph(x, h, w, func(y, x int) deblur.Kernel { return k }, light, 0, 7)
-		of, err := Weigh(t.Context(), p, 2, one(k), one(other))
+		of, err := Weigh(t.Context(), p, 2, deblur.OneKernel(k), deblur.OneKernel(other))
 		require.NoError(t, err)
 		right, foreign := of[0], of[1]
 		require.Less(t, max(foreign.Samples.Value, foreign.Light.Value), max(right.Samples.Value, right.Light.Value)/20)
@@ -189,8 +185,8 @@ func TestWeighIsDeterministic(t *testing.T) {
 	require.NoError(t, err)
 	const h, w = 150, 200
 	p := photograph(patches(h+k.H-1, w+k.W-1, 3), h, w, func(y, x int) deblur.Kernel { return k }, true, 0, 7)
-	e := weigh(t, p, one(k))
-	alone, err := Weigh(t.Context(), p, 1, one(k))
+	e := weigh(t, p, deblur.OneKernel(k))
+	alone, err := Weigh(t.Context(), p, 1, deblur.OneKernel(k))
 	require.NoError(t, err)
 	require.Equal(t, []Evidence{e}, alone)
 
@@ -198,7 +194,7 @@ func TestWeighIsDeterministic(t *testing.T) {
 	for i := range p.Alpha {
 		p.Alpha[i] = uint16(i % w / (w / 2))
 	}
-	half := weigh(t, p, one(k))
+	half := weigh(t, p, deblur.OneKernel(k))
 	require.Positive(t, half.Squares)
 	require.Less(t, half.Squares, e.Squares)
 	for i := range p.Pix {
@@ -206,14 +202,14 @@ func TestWeighIsDeterministic(t *testing.T) {
 			p.Pix[i] = .5
 		}
 	}
-	require.Equal(t, half, weigh(t, p, one(k)))
+	require.Equal(t, half, weigh(t, p, deblur.OneKernel(k)))
 	for i := range p.Pix {
 		if p.Alpha[i] == 0 {
 			p.Pix[i] = 1
 		}
 	}
 	p.Alpha = nil
-	require.Equal(t, half, weigh(t, p, one(k)))
+	require.Equal(t, half, weigh(t, p, deblur.OneKernel(k)))
 }
 
 // Too small a photograph, or no blur, tells nothing, and then samples are assumed.
@@ -224,19 +220,19 @@ func TestTooLittleToTell(t *testing.T) {
 	require.NoError(t, err)
 	for _, k := range []deblur.Kernel{k, none} {
 		for _, side := range []int{1, 2, 14, 29} {
-			e := weigh(t, imageplanes.New(3, side, 40), one(k))
+			e := weigh(t, imageplanes.New(3, side, 40), deblur.OneKernel(k))
 			require.Zero(t, e)
 			require.True(t, e.IsSamples() && !e.IsLight())
 		}
 	}
 	// A square alone has no deviation to compare with.
-	e := weigh(t, photograph(patches(78, 78, 1), 64, 64, func(y, x int) deblur.Kernel { return k }, true, 0, 1), one(k))
+	e := weigh(t, photograph(patches(78, 78, 1), 64, 64, func(y, x int) deblur.Kernel { return k }, true, 0, 1), deblur.OneKernel(k))
 	require.Equal(t, 1, e.Squares)
 	require.True(t, e.IsSamples() && !e.IsLight())
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = Weigh(ctx, imageplanes.New(1, 200, 200), 1, one(k))
+	_, err = Weigh(ctx, imageplanes.New(1, 200, 200), 1, deblur.OneKernel(k))
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -270,7 +266,7 @@ func TestAnySamplesAreWeighed(t *testing.T) {
 		for i := range p.Pix {
 			p.Pix[i] = float32(base + top*random.Float64()*float64(i%period)/70)
 		}
-		weighed, err := Weigh(context.Background(), p, 1, one(k))
+		weighed, err := Weigh(context.Background(), p, 1, deblur.OneKernel(k))
 		require.NoError(t, err)
 		e := weighed[0]
 		for _, s := range []Sum{e.Samples, e.Light, e.Difference} {
@@ -305,7 +301,7 @@ func TestPage(t *testing.T) {
 		x := page(h+k.H-1, w+k.W-1, seed)
 		for _, sigma := range []float64{.002, .004} {
 			for _, light := range []bool{true, false} {
-				e := weigh(t, photograph(x, h, w, func(y, x int) deblur.Kernel { return k }, light, sigma, seed), one(k))
+				e := weigh(t, photograph(x, h, w, func(y, x int) deblur.Kernel { return k }, light, sigma, seed), deblur.OneKernel(k))
 				require.Equal(t, []bool{light, !light}, []bool{e.IsLight(), e.IsSamples()}, "noise of %v: %+v", sigma, e)
 			}
 		}

@@ -68,12 +68,12 @@ func (w *window) response(k deblur.Kernel) *response {
 	for i, v := range k.Weights {
 		kernel[i/k.W*n+i%k.W] = complex(float64(v), 0)
 	}
-	transform := newTransform(n)
-	transform.forward(kernel)
+	line := fourier.NewCmplxFFT(n)
+	forward(line, kernel)
 	for i, v := range kernel {
 		kernel[i] = complex(real(v)*real(v)+imag(v)*imag(v), 0)
 	}
-	transform.inverse(kernel)
+	inverse(line, kernel)
 	around := make([]complex128, n*n)
 	for i := range kernel {
 		kernel[i] *= complex(w.correlation[i], 0)
@@ -82,7 +82,7 @@ func (w *window) response(k deblur.Kernel) *response {
 	for i, v := range around {
 		kernel[i] += complex(0, 1) * v // both are even: so are their transforms, and real
 	}
-	transform.forward(kernel)
+	forward(line, kernel)
 	r.power, r.around = positive(kernel)
 	return &r
 }
@@ -101,8 +101,8 @@ func (w *window) spectra(a, b []float64) (of, and spectrum) {
 		z[i] += complex(0, v)
 	}
 	n := w.side
-	transform := newTransform(n)
-	transform.forward(z)
+	line := fourier.NewCmplxFFT(n)
+	forward(line, z)
 	power := make([]complex128, len(z))
 	for i, v := range z {
 		// The transforms of real squares are ½(z + z̄′) and ½(z − z̄′)/i, where z̄′ is the conjugate at the opposite frequency.
@@ -111,11 +111,11 @@ func (w *window) spectra(a, b []float64) (of, and spectrum) {
 		power[i] = complex(real(s)*real(s)+imag(s)*imag(s), real(d)*real(d)+imag(d)*imag(d))
 	}
 	of.power, and.power = positive(power)
-	transform.inverse(power)
+	inverse(line, power)
 	for i := range power {
 		power[i] *= complex(w.taper[i], 0)
 	}
-	transform.forward(power)
+	forward(line, power)
 	of.around, and.around = positive(power)
 	return of, and
 }
@@ -150,41 +150,27 @@ func positive(z []complex128) (re, im []float64) {
 	return re, im
 }
 
-// transform is Fourier's of a square.
-type transform struct {
-	line   *fourier.CmplxFFT
-	column []complex128
-}
-
-func newTransform(side int) *transform {
-	return &transform{fourier.NewCmplxFFT(side), make([]complex128, side)}
-}
-
-func (t *transform) forward(z []complex128) {
-	t.lines(z, func(line []complex128) { t.line.Coefficients(line, line) })
+// forward transforms a square, in place.
+func forward(line *fourier.CmplxFFT, z []complex128) {
+	eachLine(line.Len(), z, func(z []complex128) { line.Coefficients(z, z) })
 }
 
 // inverse is that of forward.
-func (t *transform) inverse(z []complex128) {
-	t.lines(z, func(line []complex128) { t.line.Sequence(line, line) })
+func inverse(line *fourier.CmplxFFT, z []complex128) {
+	eachLine(line.Len(), z, func(z []complex128) { line.Sequence(z, z) })
 	for i := range z {
 		z[i] /= complex(float64(len(z)), 0)
 	}
 }
 
-// lines calls f with each row, and then with each column.
-func (t *transform) lines(z []complex128, f func(line []complex128)) {
-	n := len(t.column)
-	for y := range n {
-		f(z[y*n : (y+1)*n])
-	}
-	for x := range n {
+// eachLine calls f with each row of a square of n×n, and then with each column.
+func eachLine(n int, z []complex128, f func(line []complex128)) {
+	for range 2 {
 		for y := range n {
-			t.column[y] = z[y*n+x]
-		}
-		f(t.column)
-		for y := range n {
-			z[y*n+x] = t.column[y]
+			f(z[y*n : (y+1)*n])
+			for x := range y {
+				z[y*n+x], z[x*n+y] = z[x*n+y], z[y*n+x]
+			}
 		}
 	}
 }

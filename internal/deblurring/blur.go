@@ -11,7 +11,7 @@ import (
 // blurring is a blur that Deblur removes.
 type blurring interface {
 	operator.Linear
-	// Crop, Extend and Wiener are those of deblur.Operator. Crop may change src.
+	// Crop, Extend and Wiener are those of deblur.Operator.
 	Crop(dst, src []float32) error
 	Extend(dst, src []float32) error
 	Wiener(dst, src backend.Buffer, nsr float64) error
@@ -33,7 +33,7 @@ func (b Blur) Kernels() deblur.Grid { return b.kernels }
 
 // OneKernel is a blur that is the same all over the frame.
 func OneKernel(k deblur.Kernel) Blur {
-	return Blur{k, deblur.Grid{Rows: 1, Columns: 1, Kernels: []deblur.Kernel{k}}, func(dev backend.Device, boundary deblur.Boundary, h, w int) (blurring, error) {
+	return Blur{k, deblur.OneKernel(k), func(dev backend.Device, boundary deblur.Boundary, h, w int) (blurring, error) {
 		return deblur.New(dev, k, boundary, h, w)
 	}}
 }

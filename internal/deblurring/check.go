@@ -10,6 +10,7 @@ import (
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/denoise/refute"
 	"github.com/averaged/imaging/internal/imageplanes"
+	"github.com/averaged/imaging/internal/inverse"
 	"github.com/averaged/imaging/internal/meter"
 	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/pnp"
@@ -176,7 +177,7 @@ func (d *Problem) Describe(iteration pnp.Certificate, certificateOnly bool) stri
 Φ is firmly nonexpansive, that is %g-averaged: it is the proximal map of a convex function (Moreau 1965)
 the orthonormal change of colour axes keeps that: Uᵀ·prox·U is the proximal map of f(U·)
 computed with a duality gap, by strong convexity ‖u − Φ(y)‖ ≤ √(2·gap); the errors are in the bounds below
-what float32 adds is in these errors, and does not get smaller with more iterations`, weight, d.coupling, iteration.Denoiser)
+what float32 adds is in these errors, and does not get smaller with more iterations`, weight, inverse.Coupling(d.planar.Channels), iteration.Denoiser)
 }
 
 // Stand returns an image that stands for any where Check has none, of which only size and brightness count, and the

@@ -63,27 +63,21 @@ func (d *Problem) brighten(ctx context.Context, x backend.Buffer) error {
 
 // brighter sets y to the photograph, brighter where it is clipped and x, blurred, is.
 func (m *masked) brighter(y, x backend.Buffer) error {
-	defer m.borrowPlane()()
 	if err := m.blur.Apply(y, x); err != nil {
 		return err
 	}
+	blurred, photograph := make([]float32, y.Shape().Plane()), make([]float32, y.Shape().Plane())
 	for i, at := range m.clipped {
-		blurred, err := m.of(y, i)
-		if err != nil {
+		if err := download(m.dev, blurred, y, i); err != nil {
 			return err
 		}
-		values := make([]float32, len(at))
-		for j, p := range at {
-			values[j] = blurred[p]
-		}
-		photograph, err := m.of(m.whole, i)
-		if err != nil {
+		if err := download(m.dev, photograph, m.whole, i); err != nil {
 			return err
 		}
-		for j, p := range at {
-			photograph[p] += max(0, float32(overshoot*(values[j]-photograph[p])))
+		for _, p := range at {
+			photograph[p] += max(0, float32(overshoot*(blurred[p]-photograph[p])))
 		}
-		if err := m.put(y, i); err != nil {
+		if err := upload(m.dev, y, i, photograph); err != nil {
 			return err
 		}
 	}

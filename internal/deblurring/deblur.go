@@ -5,7 +5,6 @@ package deblurring
 
 import (
 	"context"
-	"math"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
@@ -14,6 +13,7 @@ import (
 	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/internal/outcome"
 	"github.com/averaged/imaging/internal/strength"
+	"github.com/averaged/imaging/operator"
 	"github.com/averaged/imaging/pnp"
 	"github.com/averaged/imaging/tv"
 )
@@ -23,7 +23,7 @@ import (
 // noise there is, the more there is to be gained by going on: stopping here costs
 // about 0.03 dB (docs/notebook/iterations.md). With networks it is NetworkTolerance.
 func tvTolerance(sigma float64) float64 {
-	return math.Min(math.Max(0.003*sigma, 4e-5), 1.5e-4)
+	return min(max(0.003*sigma, 4e-5), 1.5e-4)
 }
 
 // NetworkTolerance is the relative residual at which Deblur ends with a network. A
@@ -102,17 +102,18 @@ func (j Job) deblur(ctx context.Context, p *imageplanes.Planes, blur Blur, repor
 // Problem is the inverse problem on a device.
 type Problem struct {
 	dev       backend.Device
-	k         blurring
-	y         backend.Buffer // the photograph, or that of light
-	light     *light         // nil: samples were blurred as stored
-	masked    *masked        // nil: all samples are data
+	blur      blurring
+	k         operator.Linear   // of the iteration: the blur, or wide
+	wide      *operator.Widened // the blur for an image with the sides that the denoiser asks for; nil: it has them
+	y         backend.Buffer    // the photograph, or that of light
+	light     *light            // nil: samples were blurred as stored
+	masked    *masked           // nil: all samples are data
 	planar    *imageplanes.Planes
 	own       pnp.Denoiser     // of the caller, or nil
 	network   *networks.Fitted // nil: the denoiser is that, or total variation
 	retuning  *retuning        // of the network
 	strength  float64          // factor on the radii of a network with a guide
 	weight    float64          // λ of total variation
-	coupling  tv.Coupling
 	sigma     float64
 	starting  StartingPoint
 	data      pnp.DataStep
@@ -132,16 +133,20 @@ func (j Job) New(ctx context.Context, p *imageplanes.Planes, blur Blur, report *
 	if err != nil {
 		return nil, err
 	}
-	if k, err = even(dev, k, j.Choice); err != nil {
-		return nil, err
-	}
-	d := &Problem{dev: dev, k: k, planar: p, sigma: report.Noise.Disturbance, starting: j.Start, step: j.Step, strength: j.Strength, brightest: max(j.exposure, 1) * inverse.Peak(p.Pix, report.Noise.Sigma)}
+	d := &Problem{dev: dev, blur: k, k: k, planar: p, sigma: report.Noise.Disturbance, starting: j.Start, step: j.Step, strength: j.Strength, brightest: max(j.exposure, 1) * inverse.Peak(p.Pix, report.Noise.Sigma)}
 	defer func() {
 		if err != nil {
 			d.Free()
 		}
 	}()
-	norm, _ := k.Norm()
+	dh, dw := k.Domain()
+	if h, w := j.Choice.Even(dh, dw); h != dh || w != dw {
+		if d.wide, err = operator.Widen(dev, k, h, w); err != nil {
+			return nil, err
+		}
+		d.k = d.wide
+	}
+	norm, _ := d.k.Norm()
 	if err := inverse.CheckNorm(norm); err != nil {
 		return nil, err
 	}
@@ -152,7 +157,7 @@ func (j Job) New(ctx context.Context, p *imageplanes.Planes, blur Blur, report *
 		}
 	}
 	if j.LinearLight {
-		if d.light, err = newLight(dev, k, p); err != nil {
+		if d.light, err = newLight(dev, d.k, p); err != nil {
 			return nil, err
 		}
 		d.y = d.light.y
@@ -160,8 +165,7 @@ func (j Job) New(ctx context.Context, p *imageplanes.Planes, blur Blur, report *
 		return nil, err
 	}
 	if j.Choice.Method == networks.TV {
-		lambda, coupling := weight(report.Noise.Disturbance, kernel, p.Channels)
-		d.weight, d.coupling = lambda*j.Strength, coupling
+		d.weight = strength.DeblurWeight(d.sigma, kernel.Energy(), p.Channels) * j.Strength
 		report.Weight = d.weight
 		return d, nil
 	}
@@ -180,16 +184,20 @@ func (j Job) New(ctx context.Context, p *imageplanes.Planes, blur Blur, report *
 	if err := d.network.ForIteration(); err != nil {
 		return nil, err
 	}
-	d.retuning = &retuning{blur: blur, exposure: max(j.exposure, 1), dev: dev, planar: p, given: report.Noise.Estimate == nil, sigma: math.Max(d.sigma, strength.MinSigma), first: math.Max(d.sigma, strength.MinSigma), kernel: kernel.Energy(), network: d.network, current: d.network}
-	if j.Adapt && j.Choice.Adapts() {
-		d.retuning.energy = kernel.Energy()
+	first := max(d.sigma, strength.MinSigma)
+	d.retuning = &retuning{
+		dev: dev, planar: p, blur: blur, exposure: max(j.exposure, 1), adapts: j.Adapt && j.Choice.Adapts(), given: report.Noise.Estimate == nil,
+		sigma: first, first: first, network: d.network, current: d.network,
 	}
 	return d, nil
 }
 
 // Free gives back what New has made.
 func (d *Problem) Free() {
-	d.k.Free()
+	if d.wide != nil {
+		d.wide.Free()
+	}
+	d.blur.Free()
 	if d.masked != nil {
 		d.masked.free()
 	}
@@ -227,7 +235,7 @@ func (d *Problem) denoiser() (phi pnp.Denoiser, done func(), err error) {
 	case d.network != nil:
 		return d.network.Denoiser, func() {}, nil
 	}
-	prox, err := tv.New(d.dev, d.domain(), tv.Options{Alpha: d.step * d.weight, Coupling: d.coupling})
+	prox, err := tv.New(d.dev, d.domain(), tv.Options{Alpha: d.step * d.weight, Coupling: inverse.Coupling(d.planar.Channels)})
 	if err != nil {
 		return nil, nil, err
 	}

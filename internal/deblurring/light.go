@@ -17,7 +17,7 @@ import (
 // linearised anew (Gauss and Newton's method).
 type light struct {
 	dev            backend.Device
-	k              blurring
+	k              operator.Linear
 	planar         *imageplanes.Planes // the photograph
 	left, right, y backend.Buffer      // y is y′, or, for the initial estimate, the photograph's light
 	j              *operator.Scaled
@@ -25,7 +25,7 @@ type light struct {
 }
 
 // newLight returns it without a linearisation, and with nothing in y.
-func newLight(dev backend.Device, k blurring, planar *imageplanes.Planes) (_ *light, err error) {
+func newLight(dev backend.Device, k operator.Linear, planar *imageplanes.Planes) (_ *light, err error) {
 	l := &light{dev: dev, k: k, planar: planar, pool: parallel.New(dev.Description().Threads)}
 	defer func() {
 		if err != nil {

@@ -21,11 +21,9 @@ import (
 type masked struct {
 	dev     backend.Device
 	blur    operator.Linear
-	clipped [][]int32           // of each channel, where samples are clipped
-	count   int                 // of clipped samples
-	hidden  []int32             // where the photograph is invisible
-	plane   []float32           // room for one, while there is use for it
-	planar  *imageplanes.Planes // the photograph
+	clipped [][]int32 // of each channel, where samples are clipped
+	count   int       // of clipped samples
+	hidden  []int32   // where the photograph is invisible
 	// whole is the photograph. An iteration for M·whole has the same steps for whole, for Kᵀ·M·(M·Kx − y) leaves out the same samples
 	// of both.
 	whole, mask backend.Buffer
@@ -54,7 +52,7 @@ func newMasked(dev backend.Device, blur, model operator.Linear, p *imageplanes.P
 	if count == 0 && hidden == nil {
 		return nil, nil
 	}
-	m := &masked{dev: dev, blur: blur, clipped: clipped, count: count, hidden: hidden, planar: p, whole: whole}
+	m := &masked{dev: dev, blur: blur, clipped: clipped, count: count, hidden: hidden, whole: whole}
 	defer func() {
 		if err != nil {
 			m.free()
@@ -76,8 +74,7 @@ func (m *masked) leaveOut(white float32, blur func(room backend.Buffer, channel 
 		return err
 	}
 	defer room.Free()
-	of := make([]float32, s.Plane())
-	defer m.borrowPlane()()
+	of, plane := make([]float32, s.Plane()), make([]float32, s.Plane())
 	out := 0
 	m.rest = 0
 	for i, at := range m.clipped {
@@ -87,65 +84,43 @@ func (m *masked) leaveOut(white float32, blur func(room backend.Buffer, channel 
 		if err := blur(room, i); err != nil {
 			return err
 		}
-		blurred, err := m.of(room, 0)
-		if err != nil {
+		if err := m.dev.Download(plane, room); err != nil {
 			return err
 		}
 		var bright []int32
 		for _, j := range at {
-			if blurred[j] >= white {
+			if plane[j] >= white {
 				bright = append(bright, j)
 			}
 		}
-		for j := range m.plane {
-			m.plane[j] = 1
+		for j := range plane {
+			plane[j] = 1
 		}
-		for _, j := range bright {
-			out += m.blank(int(j), func(k int) { m.rest += float64(of[k]) * float64(of[k]) })
-		}
-		for _, j := range m.hidden {
-			if m.plane[j] != 0 {
-				m.plane[j] = 0
+		blank := func(j int) {
+			if plane[j] != 0 {
+				plane[j] = 0
 				m.rest += float64(of[j]) * float64(of[j])
 				out++
 			}
 		}
-		if err := m.put(m.mask, i); err != nil {
+		for _, j := range bright {
+			y, x := int(j)/s.W, int(j)%s.W
+			for v := max(y-1, 0); v <= min(y+1, s.H-1); v++ {
+				for u := max(x-1, 0); u <= min(x+1, s.W-1); u++ {
+					blank(v*s.W + u)
+				}
+			}
+		}
+		for _, j := range m.hidden {
+			blank(int(j))
+		}
+		if err := upload(m.dev, m.mask, i, plane); err != nil {
 			return err
 		}
 	}
 	m.kept = 1 - float64(out)/float64(s.Len())
 	return nil
 }
-
-// blank sets m.plane to 0 at sample i and the eight around it, calls f with those that were not 0, and returns how many they are.
-func (m *masked) blank(i int, f func(j int)) (count int) {
-	h, w := m.planar.Height, m.planar.Width
-	for y := max(i/w-1, 0); y <= min(i/w+1, h-1); y++ {
-		for x := max(i%w-1, 0); x <= min(i%w+1, w-1); x++ {
-			if j := y*w + x; m.plane[j] != 0 {
-				m.plane[j] = 0
-				count++
-				f(j)
-			}
-		}
-	}
-	return count
-}
-
-// borrowPlane makes room in m.plane, and returns what gives it back: a run needs none.
-func (m *masked) borrowPlane() func() {
-	m.plane = make([]float32, m.planar.Height*m.planar.Width)
-	return func() { m.plane = nil }
-}
-
-// of returns channel i of b in m.plane.
-func (m *masked) of(b backend.Buffer, i int) ([]float32, error) {
-	return m.plane, download(m.dev, m.plane, b, i)
-}
-
-// put sets channel i of b to m.plane.
-func (m *masked) put(b backend.Buffer, i int) error { return upload(m.dev, b, i, m.plane) }
 
 func (m *masked) free() {
 	if m.k != nil {
@@ -158,7 +133,7 @@ func (m *masked) free() {
 
 // maskOut has the runs leave out the samples of the photograph that are no data.
 func (d *Problem) maskOut(report *outcome.Report) (err error) {
-	if d.masked, err = newMasked(d.dev, d.k, d.model(), d.planar, d.y); d.masked != nil {
+	if d.masked, err = newMasked(d.dev, d.blur, d.model(), d.planar, d.y); d.masked != nil {
 		report.Noise.Clipped = float64(d.masked.count) / float64(len(d.planar.Pix))
 	}
 	return err

@@ -25,8 +25,7 @@ type retuning struct {
 	dev     backend.Device
 	planar  *imageplanes.Planes // the photograph
 	blur    Blur
-	energy  float64            // ‖k‖² of the kernel, 0 if the strength is not to follow the photograph
-	kernel  float64            // ‖k‖² of the kernel
+	adapts  bool               // the strength is to follow the photograph
 	given   bool               // the noise level was given, not estimated
 	sigma   float64            // noise level that the run before was for
 	factor  float64            // of the estimate over the one that was given
@@ -54,14 +53,14 @@ func (r *retuning) next(ctx context.Context, x backend.Buffer, left float64) (ph
 	if doubted, err := test(ctx, left/r.sigma); err != nil || doubted {
 		return r.current.Denoiser, true, err
 	}
-	if r.energy == 0 {
+	if !r.adapts {
 		return r.current.Denoiser, false, nil
 	}
 	first, err := imageplanes.MeanOnDevice(r.dev, x)
 	if err != nil {
 		return nil, false, err
 	}
-	r.adaptation = adaptation(first, r.energy)
+	r.adaptation = adaptation(first, r.blur.typical.Energy())
 	if r.adapted, err = r.current.Retuned(ctx, r.planar.Channels, r.adaptation); err != nil {
 		return nil, false, err
 	}
@@ -98,7 +97,7 @@ func (r *retuning) test(ctx context.Context, left float64) (doubted bool, err er
 		if err != nil {
 			return false, err
 		}
-		r.factor = min(max(disturbance(r.planar, estimate.Sigma, r.kernel)/r.sigma, 1/strength.MaxRatio), strength.MaxRatio)
+		r.factor = min(max(disturbance(r.planar, estimate.Sigma, r.blur.typical.Energy())/r.sigma, 1/strength.MaxRatio), strength.MaxRatio)
 		if !r.leaving().Doubts(left, r.factor, estimate.Reliable) {
 			return false, nil
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/clipping"
+	"github.com/averaged/imaging/operator"
 )
 
 // StartingPoint names the initial estimate.
@@ -21,9 +22,9 @@ const (
 	StartConstant
 )
 
-// start returns an initial estimate of the unknown image.
+// start returns an initial estimate of the image of the iteration.
 func (d *Problem) start(ctx context.Context, s StartingPoint) (backend.Buffer, error) {
-	b, err := d.dev.Alloc(d.domain())
+	b, err := d.dev.Alloc(d.unknown())
 	if err != nil {
 		return nil, err
 	}
@@ -31,12 +32,15 @@ func (d *Problem) start(ctx context.Context, s StartingPoint) (backend.Buffer, e
 	case StartConstant:
 		err = d.dev.Fill(b, 0.5)
 	case StartImage:
-		extended := make([]float32, d.domain().Len())
-		if err = d.k.Extend(extended, d.planar.Pix); err == nil {
+		extended := make([]float32, d.unknown().Len())
+		if err = d.blur.Extend(extended, d.planar.Pix); err == nil {
 			err = d.dev.Upload(b, extended)
 		}
 	default:
 		err = d.linearEstimate(ctx, b)
+	}
+	if err == nil {
+		b, err = d.widened(b)
 	}
 	if err == nil {
 		err = d.beginAt(ctx, b, clipping.White)
@@ -76,21 +80,10 @@ func (d *Problem) wiener(ctx context.Context, b, y backend.Buffer) error {
 	if d.clips() {
 		ratio *= unclippedRatio
 	}
-	for c := range d.planar.Channels {
+	return operator.EachChannel(d.dev, b, y, func(b, y backend.Buffer) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		to, err := d.dev.Channels(b, c, 1)
-		if err != nil {
-			return err
-		}
-		from, err := d.dev.Channels(y, c, 1)
-		if err != nil {
-			return err
-		}
-		if err := d.k.Wiener(to, from, ratio); err != nil {
-			return err
-		}
-	}
-	return nil
+		return d.blur.Wiener(b, y, ratio)
+	})
 }

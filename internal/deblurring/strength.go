@@ -3,19 +3,9 @@ package deblurring
 import (
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imageplanes"
-	"github.com/averaged/imaging/internal/inverse"
 	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/internal/strength"
-	"github.com/averaged/imaging/tv"
 )
-
-// weight returns the weight λ of total variation in ½‖Kx − y‖² + λ·TV(x) that
-// is best on average for photographs with noise of standard deviation sigma under
-// the kernel's blur, 1.67·σ^1.41·‖k‖₂^0.72, and the coupling that it is meant for. channels is
-// 1 or 3. Below a sigma of 0.001 it falls no further.
-func weight(sigma float64, kernel deblur.Kernel, channels int) (lambda float64, coupling tv.Coupling) {
-	return strength.DeblurWeight(sigma, kernel.Energy(), channels), inverse.Coupling(channels)
-}
 
 // networkStep is τ‖K‖² of the proximal step that deblurring with a network takes.
 func networkStep(c *networks.Choice, sigma float64) float64 {

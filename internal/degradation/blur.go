@@ -17,11 +17,6 @@ type blurring interface {
 	Free()
 }
 
-// OneKernel is a grid of one kernel.
-func OneKernel(k deblur.Kernel) deblur.Grid {
-	return deblur.Grid{Rows: 1, Columns: 1, Kernels: []deblur.Kernel{k}}
-}
-
 // blurOf is the blur by one kernel, or by those of a grid, of a photograph of h×w samples.
 func blurOf(dev backend.Device, g deblur.Grid, b deblur.Boundary, h, w int) (blurring, error) {
 	if len(g.Kernels) == 1 {

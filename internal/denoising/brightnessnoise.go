@@ -3,15 +3,24 @@ package denoising
 import (
 	"fmt"
 
+	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/imageplanes"
 	"github.com/averaged/imaging/internal/noise"
 )
 
 // InBrightnessAlone says whether an image has white noise in brightness, and none in its colours but what rounding to bytes leaves.
 // Noise of colours in a JPEG, or of a camera, is coarse. So means of squares are looked at, too, the largest first: they show most
-// noise, and take least time.
+// noise, and take least time. What is drawn beside a photograph has no noise of colours, and says nothing of it.
 func InBrightnessAlone(p *imageplanes.Planes) (bool, error) {
 	p = p.Visible()
+	is, err := inBrightnessAlone(p)
+	if !is || err != nil {
+		return false, err
+	}
+	return inBrightnessAlone(leaveDrawn(p, denoise.ConstantLevels(p.Height, p.Width, 0)).Visible())
+}
+
+func inBrightnessAlone(p *imageplanes.Planes) (bool, error) {
 	if p.Channels != 3 || p.Height*p.Width < noise.MinSide*noise.MinSide || min(p.Height, p.Width) < 4 {
 		return false, nil
 	}

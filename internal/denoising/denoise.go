@@ -48,31 +48,18 @@ func (j Job) Denoise(ctx context.Context, p *imageplanes.Planes, report *outcome
 		}
 		report.Method = j.Choice.Method
 	}
-	// A dark image is denoised in the range that the networks have learned.
-	pix, gain := imageplanes.NormaliseExposure(p, j.Overwrite)
-	if gain == 1 {
-		out, err := j.denoiseBright(ctx, p, report)
-		if err == nil && j.Shadows && j.Choice.Prior == nil && report.Noise.Estimate != nil {
+	denoise := j.byNetwork
+	switch {
+	case j.Choice.Prior != nil:
+		denoise = j.byPrior
+	case j.Choice.Method == networks.TV:
+		denoise = j.byTV
+	}
+	return p.InRange(imageplanes.ForPriors, j.Overwrite, report, func(bright *imageplanes.Planes, factor float64) ([]float32, error) {
+		out, err := denoise(ctx, bright, report)
+		if err == nil && factor == 1 && j.Shadows && j.Choice.Prior == nil && report.Noise.Estimate != nil {
 			mendShadows(p, out, j.Choice.Method, &report.Noise)
 		}
 		return out, err
-	}
-	report.Noise.Scale(float64(gain))
-	out, err := j.denoiseBright(ctx, p.WithPix(pix), report)
-	for i := range out {
-		out[i] /= gain
-	}
-	report.Noise.Scale(1 / float64(gain))
-	return out, err
-}
-
-// denoiseBright denoises an image whose brightest samples are near white.
-func (j Job) denoiseBright(ctx context.Context, p *imageplanes.Planes, report *outcome.Report) ([]float32, error) {
-	switch {
-	case j.Choice.Prior != nil:
-		return j.byPrior(ctx, p, report)
-	case j.Choice.Method == networks.TV:
-		return j.byTV(ctx, p, report)
-	}
-	return j.byNetwork(ctx, p, report)
+	})
 }

@@ -69,6 +69,33 @@ func TestDarkImageIsBrightened(t *testing.T) {
 	})
 }
 
+// A darker image becomes the same but for its brightness, to the bit, and so does the weight in the report.
+func TestDarkImageLosesNothing(t *testing.T) {
+	dev := cputest.Open(t)
+	defer dev.Close()
+	rapid.Check(t, func(t *rapid.T) {
+		p := picture(t, "samples", 3, 5, 6, 0.9)
+		sigma := rapid.Float64Range(0.01, 0.3).Draw(t, "sigma")
+		factor := float32(int(1) << rapid.IntRange(1, 10).Draw(t, "darker by powers of two"))
+		denoise := func(p *imageplanes.Planes, sigma float64) ([]float32, float64) {
+			report := &outcome.Report{Noise: outcome.Noise{Sigma: sigma}}
+			out, err := Job{Device: dev, Choice: &networks.Choice{Method: networks.TV}, Strength: 1}.Denoise(context.Background(), p, report)
+			require.NoError(t, err)
+			return out, report.Weight
+		}
+		dark := imageplanes.New(3, 5, 6)
+		for i, v := range p.Pix {
+			dark.Pix[i] = v / factor
+		}
+		bright, weight := denoise(p, sigma)
+		out, ofDark := denoise(dark, sigma/float64(factor))
+		for i, v := range bright {
+			require.Equal(t, v/factor, out[i])
+		}
+		require.Equal(t, weight/float64(factor), ofDark)
+	})
+}
+
 // TestImageWithoutNoiseIsReturned: it is a copy, to the bit, and certified as the identity.
 func TestImageWithoutNoiseIsReturned(t *testing.T) {
 	dev := cputest.Open(t)

@@ -1,7 +1,7 @@
 package denoising
 
 import (
-	"context"
+	"slices"
 
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/imageplanes"
@@ -9,25 +9,45 @@ import (
 )
 
 // isDrawn tells whether the squares of an image that have noise are drawn.
-func isDrawn(ctx context.Context, p *imageplanes.Planes, m *denoise.LevelMap) (bool, error) {
+func isDrawn(p *imageplanes.Planes, m *denoise.LevelMap) bool {
 	pairs, equal := 0, 0
 	for i, v := range m.Sigma {
-		if err := ctx.Err(); err != nil {
-			return false, err
-		}
 		if v > 0 {
 			n, same := countPairs(p, m, i)
 			pairs += n
 			equal += same
 		}
 	}
-	return float64(equal) > noise.MaxEqual*float64(pairs), nil
+	return float64(equal) > noise.MaxEqual*float64(pairs)
 }
 
 // isDrawnSquare tells whether square i of an image is drawn.
 func isDrawnSquare(p *imageplanes.Planes, m *denoise.LevelMap, i int) bool {
 	pairs, equal := countPairs(p, m, i)
 	return float64(equal) > noise.MaxEqual*float64(pairs)
+}
+
+// leaveDrawn makes the levels of the drawn squares of an image 0, and returns the image without them, as if they were invisible.
+func leaveDrawn(p *imageplanes.Planes, maps ...*denoise.LevelMap) *imageplanes.Planes {
+	out := *p
+	if out.Alpha = slices.Clone(p.Alpha); p.Alpha == nil {
+		out.Alpha = slices.Repeat([]uint16{0xffff}, p.Width*p.Height)
+	}
+	side, columns := maps[0].Side, maps[0].Columns
+	drawn := make([]bool, len(maps[0].Sigma))
+	for i := range drawn {
+		if drawn[i] = isDrawnSquare(p, maps[0], i); drawn[i] {
+			for _, m := range maps {
+				m.Sigma[i] = 0
+			}
+		}
+	}
+	for i := range out.Alpha {
+		if drawn[i/p.Width/side*columns+i%p.Width/side] {
+			out.Alpha[i] = 0
+		}
+	}
+	return &out
 }
 
 // countPairs counts the pairs of visible neighbours, in a row or a column, of which the latter is in square i, and how many of

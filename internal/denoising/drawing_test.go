@@ -11,13 +11,6 @@ import (
 	"github.com/averaged/imaging/internal/synthetic"
 )
 
-// drawn is isDrawn of an image that nobody stops.
-func drawn(t *testing.T, p *imageplanes.Planes, m *denoise.LevelMap) bool {
-	is, err := isDrawn(t.Context(), p, m)
-	require.NoError(t, err)
-	return is
-}
-
 // Only squares with noise say whether an image is drawn, and a turned image is as much of a drawing.
 func TestDrawings(t *testing.T) {
 	const h, w = 48, 64
@@ -44,12 +37,12 @@ func TestDrawings(t *testing.T) {
 	}
 	require.Equal(t, h*(w-1)+w*(h-1), pairs)
 	require.InDelta(t, 1./6+0.5*7/8, float64(equal)/float64(pairs), 0.05)
-	require.True(t, drawn(t, p, all))
-	require.False(t, drawn(t, p, some))
+	require.True(t, isDrawn(p, all))
+	require.False(t, isDrawn(p, some))
 	some.Sigma[some.Columns] = 0.1
-	require.False(t, drawn(t, p, some))
+	require.False(t, isDrawn(p, some))
 	p.Alpha = make([]uint16, h*w)
-	require.False(t, drawn(t, p, all))
+	require.False(t, isDrawn(p, all))
 }
 
 // White noise in a part of a page does not blur its text.
@@ -64,7 +57,9 @@ func TestWhiteNoiseLeavesDrawnSquares(t *testing.T) {
 	}
 	m := denoise.ConstantLevels(h, w, 0.1)
 	e := outcome.Estimate{ByDenoiser: [2]*denoise.LevelMap{levelsOfWhite: m}}
-	require.NoError(t, settleWhite(t.Context(), &e, p, 1))
+	white, err := settleWhite(&e, p, p.Visible(), 1)
+	require.NoError(t, err)
+	require.True(t, white)
 	require.Equal(t, outcome.WhiteNoise, e.Kind)
 	for i, v := range m.Sigma {
 		if i%m.Columns >= 8 {

@@ -41,58 +41,63 @@ func (m Meter) mapOf(ctx context.Context, p *imageplanes.Planes) (outcome.Estima
 	if err != nil {
 		return outcome.Estimate{}, err
 	}
-	pix, gain := imageplanes.NormaliseExposure(p, false)
-	said, err := n.Find(ctx, pix, hiddenSquares(p), p.Channels, p.Height, p.Width)
+	bright, factor := p.Brightened(imageplanes.ForPriors, false)
+	said, err := n.Find(ctx, bright.Pix, hiddenSquares(p), p.Channels, p.Height, p.Width)
 	if err != nil {
 		return outcome.Estimate{}, fmt.Errorf("restore: noise level: %w", err)
 	}
 	e := outcome.Estimate{Kind: [...]outcome.NoiseKind{levelsOfWhite: outcome.WhiteNoise, levelsOfCoarse: outcome.CoarseNoise}[said.Chosen], Reliable: true}
 	for k, levels := range said.Levels {
 		for i, v := range levels {
-			if levels[i] /= gain; v < noise.MinLevel { // in the range that the network saw
+			if levels[i] /= float32(factor); v < noise.MinLevel { // in the range that the network saw
 				levels[i] = 0
 			}
 		}
 		e.ByDenoiser[k] = &denoise.LevelMap{Side: noise.Square, Rows: said.Rows, Columns: said.Columns, Sigma: levels}
 	}
 	e.Levels = e.ByDenoiser[said.Chosen]
-	noisy := noisyLevels(e.Levels)
-	nothing := float64(len(noisy)) < noise.MinShare*float64(len(e.Levels.Sigma))
-	if !nothing {
-		if nothing, err = isDrawn(ctx, p, e.Levels); err != nil {
-			return outcome.Estimate{}, err
-		}
+	drawn := isDrawn(p, e.Levels)
+	visible := p.Visible()
+	if drawn { // a photograph in a screenshot may have white noise, but what is drawn has none
+		visible = leaveDrawn(p, e.ByDenoiser[:]...).Visible()
 	}
-	if nothing {
-		e.Levels = denoise.ConstantLevels(p.Height, p.Width, 0)
-		e.ByDenoiser = [noise.Denoisers]*denoise.LevelMap{e.Levels, e.Levels}
-		e.Kind = outcome.NoNoise
-		return e, nil
+	noisy := noisyLevels(e.Levels)
+	if float64(len(noisy)) < noise.MinShare*float64(len(e.Levels.Sigma)) {
+		return noNoise(p), nil
 	}
 	axis := 1.0
 	if p.Channels == 1 { // the map is of the axis of brightness of three equal channels
 		axis = strength.AlongBrightness(1, 3)
 	}
 	e.Sigma = float64(noisy[len(noisy)/2]) / axis
-	err = settleWhite(ctx, &e, p, axis)
+	white, err := settleWhite(&e, p, visible, axis)
+	if drawn && !white && err == nil {
+		return noNoise(p), nil
+	}
 	return e, err
 }
 
+// noNoise is the estimate of an image that has none.
+func noNoise(p *imageplanes.Planes) outcome.Estimate {
+	m := denoise.ConstantLevels(p.Height, p.Width, 0)
+	return outcome.Estimate{Kind: outcome.NoNoise, Levels: m, ByDenoiser: [noise.Denoisers]*denoise.LevelMap{m, m}, Reliable: true}
+}
+
 // settleWhite has the noise of an image be white, of the level that is measured, where its white part is certain
-// and agrees with the network: of white noise that estimate is exact, and the network is not quite.
-func settleWhite(ctx context.Context, e *outcome.Estimate, p *imageplanes.Planes, axis float64) error {
+// and agrees with the network: of white noise that estimate is exact, and the network is not quite. visible is the
+// part of the image that is measured. It says whether the noise is white.
+func settleWhite(e *outcome.Estimate, p, visible *imageplanes.Planes, axis float64) (bool, error) {
 	m := e.ByDenoiser[levelsOfWhite]
 	noisy := noisyLevels(m)
 	if len(noisy) == 0 {
-		return nil
+		return false, nil
 	}
-	visible := p.Visible()
 	white, err := noise.MeasureWhite(visible.Pix, p.Channels, visible.Height, visible.Width)
 	if err != nil {
-		return fmt.Errorf("restore: noise level: %w", err)
+		return false, fmt.Errorf("restore: noise level: %w", err)
 	}
 	if !white.Reliable {
-		return nil
+		return false, nil
 	}
 	ratio, upper := float64(noisy[len(noisy)/2])/axis/white.Sigma, float64(noisy[len(noisy)*3/4])/axis/white.Sigma
 	agreeing := noise.Agreeing
@@ -103,19 +108,16 @@ func settleWhite(ctx context.Context, e *outcome.Estimate, p *imageplanes.Planes
 	if ratio > agreeing || ratio < 1/agreeing || upper > noise.AgreeingEqual {
 		// The number alone, for denoisers without a map: there is at least the white part.
 		e.Sigma = max(e.Sigma, white.Sigma)
-		return nil
+		return false, nil
 	}
 	for i := range m.Sigma {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		m.Sigma[i] = float32(axis * white.Sigma)
 		if isDrawnSquare(p, m, i) { // as the text beside a photograph in a screenshot
 			m.Sigma[i] = 0
 		}
 	}
 	e.Kind, e.Levels, e.Sigma = outcome.WhiteNoise, m, white.Sigma
-	return nil
+	return true, nil
 }
 
 // hiddenSquares tells which squares of the map have invisible pixels; of an image without visible ones none has.

@@ -26,7 +26,8 @@ func TestWhiteNoiseOfVisiblePixels(t *testing.T) {
 	p, err := p.FillHidden(t.Context(), 0)
 	require.NoError(t, err)
 	e := outcome.Estimate{ByDenoiser: [2]*denoise.LevelMap{levelsOfWhite: denoise.ConstantLevels(h, w, 0.1)}}
-	require.NoError(t, settleWhite(t.Context(), &e, p, 1))
+	_, err = settleWhite(&e, p, p.Visible(), 1)
+	require.NoError(t, err)
 	require.Equal(t, outcome.WhiteNoise, e.Kind)
 	require.InDelta(t, 0.1, e.Sigma, 0.005)
 }
@@ -46,7 +47,8 @@ func TestWhiteNoiseOfTwoLevels(t *testing.T) {
 		}
 	}
 	e := outcome.Estimate{ByDenoiser: [2]*denoise.LevelMap{levelsOfWhite: m}}
-	require.NoError(t, settleWhite(t.Context(), &e, p, 1))
+	_, err := settleWhite(&e, p, p.Visible(), 1)
+	require.NoError(t, err)
 	require.EqualValues(t, float32(0.1), m.Sigma[0])
 	require.EqualValues(t, float32(0.02), m.Sigma[m.Columns-1])
 }

@@ -50,7 +50,7 @@ func (t *Task) Degrade(dev backend.Device, clean *imagefile.Image, index int, si
 	given.Pix, given.Alpha = append([]float32(nil), clean.Pix...), nil
 	p = Photograph{Clean: clean, Given: &given}
 	if t.Kernel != nil {
-		if err := degradation.Blur(dev, &given, degradation.OneKernel(*t.Kernel), deblur.Circular); err != nil {
+		if err := degradation.Blur(dev, &given, deblur.OneKernel(*t.Kernel), deblur.Circular); err != nil {
 			return p, err
 		}
 	}

@@ -1,7 +1,6 @@
 package imageplanes
 
 import (
-	"context"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -22,9 +21,9 @@ var Brightness = Tone{axis: [3]float64{1, 1, 1}}
 
 // Tone returns the line that the colours of an image are on, up to rounding. An image of other than three channels, of more
 // colours or of only one has none, and a line along which a channel does not grow with the others is none either.
-func (p *Planes) Tone(ctx context.Context) (t Tone, is bool, err error) {
+func (p *Planes) Tone() (t Tone, is bool) {
 	if p.Channels != 3 {
-		return Tone{}, false, nil
+		return Tone{}, false
 	}
 	n := p.Width * p.Height
 	var first, sum [3]float64
@@ -34,11 +33,6 @@ func (p *Planes) Tone(ctx context.Context) (t Tone, is bool, err error) {
 		first[c] = float64(p.Pix[c*n])
 	}
 	for i := range n {
-		if i%p.Width == 0 {
-			if err := ctx.Err(); err != nil {
-				return Tone{}, false, err
-			}
-		}
 		var d [3]float64 // from the first pixel: far from 0 the sums of squares would cancel
 		for c := range d {
 			v := float64(p.Pix[c*n+i])
@@ -60,12 +54,12 @@ func (p *Planes) Tone(ctx context.Context) (t Tone, is bool, err error) {
 	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(covariance, true) {
-		return Tone{}, false, nil
+		return Tone{}, false
 	}
 	values := eigen.Values(nil) // in ascending order
 	limit := ToneRounding * most
 	if beside := values[0] + values[1]; !(values[2] > 0) || !(beside <= 3*limit*limit) {
-		return Tone{}, false, nil
+		return Tone{}, false
 	}
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
@@ -77,10 +71,10 @@ func (p *Planes) Tone(ctx context.Context) (t Tone, is bool, err error) {
 	}
 	for c := range t.axis {
 		if t.axis[c] = vectors.At(c, 2) / largest; !(t.axis[c] > 0) {
-			return Tone{}, false, nil
+			return Tone{}, false
 		}
 	}
-	return t, true, nil
+	return t, true
 }
 
 // Grey returns the positions of an image's colours on the line, as an image of one channel: what the strongest channel of

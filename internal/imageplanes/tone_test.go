@@ -36,8 +36,7 @@ func TestToneOfTintedImages(t *testing.T) {
 		for i := range p.Pix {
 			p.Pix[i] *= scale
 		}
-		tone, is, err := p.Tone(t.Context())
-		require.NoError(t, err)
+		tone, is := p.Tone()
 		require.True(t, is)
 		found := tone.Grey(p)
 		for i, v := range found.Pix {
@@ -61,8 +60,7 @@ func TestToneOfTintedImages(t *testing.T) {
 func TestToneIsOfOneColourOnly(t *testing.T) {
 	grey, _ := tinted(48, 64, [3]float64{1, 1, 1}, 3)
 	nudged := &imageplanes.Planes{Width: 64, Height: 48, Channels: 3, Pix: synthetic.Nudged(grey.Pix, 5000)}
-	tone, is, err := nudged.Tone(t.Context())
-	require.NoError(t, err)
+	tone, is := nudged.Tone()
 	require.True(t, is)
 	out := tone.Restored(nudged, make([]float32, 48*64))
 	require.InDelta(t, math.Abs(float64(nudged.Pix[5000]-nudged.Pix[5000-64*48])), math.Abs(float64(out[5000]-out[5000-64*48])), 1e-4)
@@ -93,12 +91,10 @@ func TestToneIsOfOneColourOnly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p, _ := tinted(48, 64, [3]float64{1, 1, 1}, 3)
 			change(p)
-			_, is, err := p.Tone(t.Context())
-			require.NoError(t, err)
+			_, is := p.Tone()
 			require.False(t, is)
 		})
 	}
-	_, is, err = imageplanes.New(1, 4, 4).Tone(t.Context())
-	require.NoError(t, err)
+	_, is = imageplanes.New(1, 4, 4).Tone()
 	require.False(t, is, "grey has no line of colours")
 }

@@ -34,13 +34,17 @@ type Iteration struct {
 	Data      pnp.DataStep
 	Step      float64 // τ, 0: the data step's own
 	Peak      float64 // upper end of the box, 0: 1
-	// Kept, or nil, returns the share of Y that is data, and the sum of the squares of the rest, where Kx is 0.
-	Kept      func() (share, rest float64)
 	Tolerance float64 // relative residual to end at where no option says it
-	// Retune, Freeze and Anneal are those of twoRuns.
+	// Kept, or nil, returns the share of Y that is data, and the sum of the squares of the rest, where Kx is 0.
+	Kept func() (share, rest float64)
+	// Retune, or nil, is given the result x₁ of the first run and the root mean square of Y − Kx₁, and returns the denoiser of
+	// the run to come, nil for the same, and whether that is the first run again, from x₁.
 	Retune func(ctx context.Context, x backend.Buffer, left float64) (phi pnp.Denoiser, again bool, err error)
+	// Freeze, or nil, is given what a run begins at, and returns the network frozen for it.
 	Freeze func(ctx context.Context, x backend.Buffer) (pnp.Denoiser, error)
-	Anneal Annealing
+	// Anneal, or nil, stands in the place of the first run. It makes at most that many steps from start, which is given away, or
+	// where that is nil from an estimate of its own, and returns what they end with and how many they were.
+	Anneal func(ctx context.Context, start backend.Buffer, steps int, progress func(step int, change float64) error) (x backend.Buffer, made int, err error)
 }
 
 // Solve runs it, with a network twice or after annealed steps, writes what it did into the report, and returns x, and
@@ -60,14 +64,11 @@ func (it Iteration) Solve(ctx context.Context, dev backend.Device, method string
 		DataStep: it.Data, Step: it.Step, Constraint: c.Constraint, Peak: it.Peak, Start: it.Start, TakeStart: it.TakeStart,
 		Tolerance: report.Iteration.Tolerance, MaxIterations: limit, Acceleration: acceleration(method), Contraction: c.Contraction,
 	}
-	var x backend.Buffer
-	var run runs
-	var err error
-	if method == networks.TV {
-		x, run, err = once(ctx, dev, it.Y, it.K, it.Phi, opt, progress)
-	} else {
-		x, run, err = twoRuns{dev: dev, k: it.K, y: it.Y, kept: it.Kept, retune: it.Retune, freeze: it.Freeze, anneal: it.Anneal}.solve(ctx, it.Phi, opt, progress)
+	solve := twoRuns{it, dev}.solve
+	if method == networks.TV || limit == 1 {
+		solve = twoRuns{it, dev}.once
 	}
+	x, run, err := solve(ctx, it.Phi, opt, progress)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -27,7 +27,7 @@ func TestLeftOfWhatIsData(t *testing.T) {
 	photograph, image := buffer(t, dev, y), buffer(t, dev, x)
 	defer photograph.Free()
 	defer image.Free()
-	runs := twoRuns{dev: dev, k: diagonal(t, dev, gains), y: photograph, kept: func() (float64, float64) { return kept / (side * side), rest }}
+	runs := twoRuns{dev: dev, Iteration: Iteration{K: diagonal(t, dev, gains), Y: photograph, Kept: func() (float64, float64) { return kept / (side * side), rest }}}
 	b, got, err := runs.addResidual(image)
 	require.NoError(t, err)
 	defer b.Free()

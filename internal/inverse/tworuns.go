@@ -7,7 +7,6 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/meter"
 	"github.com/averaged/imaging/internal/strength"
-	"github.com/averaged/imaging/operator"
 	"github.com/averaged/imaging/pnp"
 )
 
@@ -25,23 +24,9 @@ import (
 // the first run there may be steps of another kind, of which nothing is proven: what they are for is a
 // point to begin the second at.
 type twoRuns struct {
+	Iteration
 	dev backend.Device
-	k   operator.Linear
-	y   backend.Buffer
-	// kept, if not nil, returns the share of the samples of y that are data, and the sum of the squares of the
-	// rest, where Kx is 0.
-	kept func() (share, rest float64)
-	// retune, if not nil, is given x₁ and the root mean square of y − Kx₁, and returns the denoiser of
-	// the run to come, nil for the same, and whether that is the first run again, from x₁.
-	retune func(ctx context.Context, x backend.Buffer, left float64) (phi pnp.Denoiser, again bool, err error)
-	// freeze, if not nil, is given what a run begins at, and returns the network frozen for it.
-	freeze func(ctx context.Context, x backend.Buffer) (pnp.Denoiser, error)
-	anneal Annealing // if not nil, in place of the first run
 }
-
-// Annealing makes at most that many steps from start, which is given away, or where that is nil from an
-// estimate of its own, and returns what they end with and how many they were.
-type Annealing func(ctx context.Context, start backend.Buffer, steps int, progress func(step int, change float64) error) (x backend.Buffer, made int, err error)
 
 // How much farther from its fixed point than the second run the first one may end: what it leaves
 // undone the second does. A guide needs no more of it than an image to look at.
@@ -56,18 +41,19 @@ type runs struct {
 	iterations int // of all
 }
 
-// solve returns the result of the second run. opt has all but Progress, which is the
-// meter's; all runs together make at most opt.MaxIterations, and if that is 1 there is
-// one run. Only the second is drawn to its start (pnp.Options.Contraction).
+// once returns the result of a single run. opt has all but Progress, which is the meter's.
+func (t twoRuns) once(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, progress *meter.Meter) (backend.Buffer, runs, error) {
+	opt.Progress = progress.Run(0, 1)
+	x, report, err := t.run(ctx, t.Y, phi, opt)
+	return x, runs{report, report.Iterations}, err
+}
+
+// solve returns the result of the second run. All runs together make at most opt.MaxIterations, which are 2 or more. Only the
+// second is drawn to its start (pnp.Options.Contraction).
 func (t twoRuns) solve(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, progress *meter.Meter) (backend.Buffer, runs, error) {
-	if opt.MaxIterations == 1 {
-		opt.Progress = progress.Run(0, 1)
-		x, report, err := t.run(ctx, t.y, phi, opt)
-		return x, runs{report, report.Iterations}, err
-	}
 	first, made := opt, 0
 	first.Tolerance, first.Contraction = firstTolerance*opt.Tolerance, 0
-	if t.freeze != nil {
+	if t.Freeze != nil {
 		first.Tolerance = firstToleranceGuided * opt.Tolerance
 	}
 	for repeats := 0; ; repeats++ {
@@ -86,20 +72,20 @@ func (t twoRuns) solve(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, p
 		}
 		if again && repeats < strength.MaxRepeats && opt.MaxIterations-made > 1 {
 			y.Free()
-			if first.Start, first.TakeStart = x, true; t.anneal != nil {
+			if first.Start, first.TakeStart = x, true; t.Anneal != nil {
 				x.Free() // too far from what is sought: one for too little noise holds all of it
 				first.Start, first.TakeStart = nil, false
 			}
 			continue
 		}
-		if t.freeze != nil {
+		if t.Freeze != nil {
 			y.Free()
-			y = t.y
+			y = t.Y
 		}
 		// From here on x is the run's, which frees it.
 		opt.MaxIterations, opt.Start, opt.TakeStart = opt.MaxIterations-made, x, true
 		opt.Progress = progress.Run(made, 1)
-		if t.freeze == nil {
+		if t.Freeze == nil {
 			defer y.Free()
 		}
 		refined, report, err := t.run(ctx, y, phi, opt)
@@ -112,10 +98,10 @@ func (t twoRuns) solve(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, p
 // is to be made again.
 func (t twoRuns) afterFirst(ctx context.Context, x backend.Buffer) (phi pnp.Denoiser, y backend.Buffer, again bool, err error) {
 	y, left, err := t.addResidual(x)
-	if err != nil || t.retune == nil {
+	if err != nil || t.Retune == nil {
 		return nil, y, false, err
 	}
-	if phi, again, err = t.retune(ctx, x, left); err != nil {
+	if phi, again, err = t.Retune(ctx, x, left); err != nil {
 		y.Free()
 		return nil, nil, false, err
 	}
@@ -125,37 +111,30 @@ func (t twoRuns) afterFirst(ctx context.Context, x backend.Buffer) (phi pnp.Deno
 // first makes the first run, or what stands in its place, after as many iterations as were made before,
 // and returns what it ended with and its iterations. With the second run there are to be at most that many.
 func (t twoRuns) first(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, most, made int, progress *meter.Meter) (backend.Buffer, int, error) {
-	if t.anneal != nil {
-		return t.anneal(ctx, opt.Start, most-1, progress.Steps(made, strength.AnnealedSteps))
+	if t.Anneal != nil {
+		return t.Anneal(ctx, opt.Start, most-1, progress.Steps(made, strength.AnnealedSteps))
 	}
 	opt.MaxIterations, opt.Progress = most/2, progress.Run(made, 2)
-	x, report, err := t.run(ctx, t.y, phi, opt)
+	x, report, err := t.run(ctx, t.Y, phi, opt)
 	return x, report.Iterations, err
 }
 
 // run makes one of the runs.
 func (t twoRuns) run(ctx context.Context, y backend.Buffer, phi pnp.Denoiser, opt pnp.Options) (_ backend.Buffer, _ pnp.Report, err error) {
-	if t.freeze != nil {
-		if phi, err = t.freeze(ctx, opt.Start); err != nil {
+	if t.Freeze != nil {
+		if phi, err = t.Freeze(ctx, opt.Start); err != nil {
 			if opt.TakeStart {
 				opt.Start.Free()
 			}
 			return nil, pnp.Report{}, err
 		}
 	}
-	return pnp.Solve(ctx, t.dev, y, t.k, phi, opt)
-}
-
-// once makes a single run.
-func once(ctx context.Context, dev backend.Device, y backend.Buffer, k operator.Linear, phi pnp.Denoiser, opt pnp.Options, progress *meter.Meter) (backend.Buffer, runs, error) {
-	opt.Progress = progress.Run(0, 1)
-	x, report, err := pnp.Solve(ctx, dev, y, k, phi, opt)
-	return x, runs{report, report.Iterations}, err
+	return pnp.Solve(ctx, t.dev, y, t.K, phi, opt)
 }
 
 // addResidual returns y + (y − Kx), and the root mean square of y − Kx.
 func (t twoRuns) addResidual(x backend.Buffer) (_ backend.Buffer, left float64, err error) {
-	b, err := t.dev.Alloc(t.y.Shape())
+	b, err := t.dev.Alloc(t.Y.Shape())
 	if err != nil {
 		return nil, 0, err
 	}
@@ -164,19 +143,19 @@ func (t twoRuns) addResidual(x backend.Buffer) (_ backend.Buffer, left float64, 
 			b.Free()
 		}
 	}()
-	if err := t.k.Apply(b, x); err != nil {
+	if err := t.K.Apply(b, x); err != nil {
 		return nil, 0, err
 	}
 	var square [1]float64
-	if err := t.dev.Reduce(square[:], backend.Reduction{Kind: backend.DiffSquares, X: t.y, Y: b}); err != nil {
+	if err := t.dev.Reduce(square[:], backend.Reduction{Kind: backend.DiffSquares, X: t.Y, Y: b}); err != nil {
 		return nil, 0, err
 	}
-	samples := float64(t.y.Shape().Len())
-	if t.kept != nil {
-		share, rest := t.kept()
+	samples := float64(t.Y.Shape().Len())
+	if t.Kept != nil {
+		share, rest := t.Kept()
 		samples *= share
 		square[0] = max(0, square[0]-rest)
 	}
 	left = math.Sqrt(square[0] / max(samples, 1))
-	return b, left, t.dev.LinearCombination(b, backend.Term{A: 2, X: t.y}, backend.Term{A: -1, X: b})
+	return b, left, t.dev.LinearCombination(b, backend.Term{A: 2, X: t.Y}, backend.Term{A: -1, X: b})
 }

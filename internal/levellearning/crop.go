@@ -49,7 +49,7 @@ var levelMixture = []struct {
 	{"camera", 0.27}, {"white", 0.12}, {"brightness", 0.04}, {"grey", 0.06}, {"tinted", 0.05},
 	{"exposure", 0.05}, {"resized", 0.08}, {"compressed", 0.08}, {"speckle", 0.03}, {"uneven", 0.05}, {"framed", 0.02},
 	{"clean", 0.05}, {"texture", 0.06}, {"drawing", 0.04},
-	{"joined", 0}, // by -only alone
+	{"joined", 0}, {"grain", 0}, // by -only alone
 }
 
 // CropOf draws crop number seed of some pictures, of one kind unless only is empty: what is photographed,
@@ -166,6 +166,9 @@ func CropOf(set *train.Pictures, seed uint64, only string) (kind string, noisy, 
 		clean = scene()
 		high := level(0.3)
 		noisy, err = stored(synthetic.Uneven(clean, side, side, high*math.Exp(-between(0, math.Log(8))), high, r.Uint64()))
+	case "grain":
+		clean = scene()
+		noisy, err = stored(grain(clean, side, math.Exp(between(math.Log(0.02), math.Log(0.12))), r))
 	case "joined":
 		noisy, clean, err = photograph(false)
 		if r.Float64() < 0.7 {
@@ -240,6 +243,40 @@ func resized(set *train.Pictures, c train.Config, r *rand.Rand) (noisy, clean []
 // anyJPEG draws a quality from worst to 98, and a subsampling.
 func anyJPEG(r *rand.Rand, worst int) cameranoise.JPEG {
 	return cameranoise.JPEG{Quality: worst + r.IntN(99-worst), Subsampling: cameranoise.Subsampling(r.IntN(3))}
+}
+
+// grain adds noise as that of colour film: its variance grows with light, neighbours share it, and a part of it is in
+// brightness. What is in brightness alone cannot be told from texture.
+func grain(clean []float32, side int, level float64, r *rand.Rand) []float32 {
+	const inBrightness = 0.8
+	inColour := 0.3 + 0.4*r.Float64()
+	size := 0.4 + 0.6*r.Float64()
+	middle := make([]float32, side*side)
+	for i := range middle {
+		middle[i] = 0.5
+	}
+	plane := func() []float32 {
+		p := cameranoise.Blurred(synthetic.White(middle, 0.1, r.Uint64()), side, side, size)
+		square := 0.0
+		for i := range p {
+			p[i] -= 0.5
+			square += float64(p[i]) * float64(p[i]) / float64(side*side)
+		}
+		for i := range p {
+			p[i] /= float32(math.Sqrt(square))
+		}
+		return p
+	}
+	brightness := plane()
+	out := make([]float32, 0, len(clean))
+	for c := range 3 {
+		colour := plane()
+		for i, v := range clean[c*side*side:][:side*side] {
+			amount := level * math.Sqrt(max(float64(v), 0.02))
+			out = append(out, v+float32(amount*(inBrightness*float64(brightness[i])+inColour*float64(colour[i]))))
+		}
+	}
+	return out
 }
 
 // joined replaces the part of a photograph with noise, and of the one without, at one edge by another photograph.

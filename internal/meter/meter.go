@@ -50,5 +50,16 @@ func (m *Meter) Steps(made, steps int) func(step int, change float64) error {
 	}
 }
 
+// Part returns what reports the progress of a part of the work as that of all, from one fraction to another. It is nil if call is.
+func Part(call backend.ProgressFunc, from, to float64) backend.ProgressFunc {
+	if call == nil {
+		return nil
+	}
+	return func(p backend.Progress) error {
+		p.Fraction = from + (to-from)*p.Fraction
+		return call(p)
+	}
+}
+
 // End reports that all is done.
 func (m *Meter) End() error { return m.Report(1, m.last.Iteration, m.last.Residual) }

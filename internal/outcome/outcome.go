@@ -103,8 +103,18 @@ type Estimate struct {
 // Noiseless says that the noise was measured, and that there is none at all.
 func (n *Noise) Noiseless() bool { return n.Estimate != nil && n.Estimate.Sigma == 0 }
 
-// Scale multiplies the noise level and its map. An estimate without a map stays as it is.
-func (n *Noise) Scale(factor float64) {
+// Scale multiplies what is in the units of the samples: the levels of noise, the weight of total variation, and what runs left.
+func (r *Report) Scale(factor float64) {
+	r.Noise.scale(factor)
+	r.Noise.Disturbance *= factor
+	r.Weight *= factor
+	for i := range r.Iteration.Left {
+		r.Iteration.Left[i] *= factor
+	}
+}
+
+// scale multiplies the noise level and its map. An estimate without a map stays as it is.
+func (n *Noise) scale(factor float64) {
 	n.Sigma *= factor
 	if n.Estimate == nil || n.Estimate.Levels == nil {
 		return
