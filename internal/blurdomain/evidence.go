@@ -255,9 +255,9 @@ func (w *window) gain(g *gain, d domains, r *response) {
 	w.weigh(g.light[:], d.light, r, d.slopes)
 }
 
-// weigh adds what a spectrum tells about the kernel's response, for each level of noise, whose power the curve has multiplied by gained. The power at each frequency is exponentially distributed about its expectation (Whittle
-// 1953). Without the kernel that is the power m around; with it, s·|k̂|² + n, where n is the noise, and s such that the power around is
-// m, too.
+// weigh adds what a spectrum tells about the kernel's response, for each level of noise, whose power the curve has multiplied by
+// gained. The power at each frequency is exponentially distributed about its expectation (Whittle 1953). Without the kernel that is
+// the power m around; with it, s·|k̂|² + n, where n is the noise, and s such that the power around is m, too.
 func (w *window) weigh(all []told, s spectrum, r *response, gained float64) {
 	for i, y := range s.power {
 		if !w.used[i] {
