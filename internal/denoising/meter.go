@@ -1,6 +1,7 @@
 package denoising
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"image"
@@ -104,8 +105,8 @@ func settleWhite(e *outcome.Estimate, p, visible *imageplanes.Planes, axis float
 	if p.Channels > 1 && slices.Max(white.PerChannel) < noise.EqualColours*slices.Min(white.PerChannel) {
 		agreeing = noise.AgreeingEqual
 	}
-	// Noise that a quarter of the squares have far more of is not the same everywhere.
-	if ratio > agreeing || ratio < 1/agreeing || upper > noise.AgreeingEqual {
+	// Noise that a quarter of the squares have far more of is not the same everywhere, and that of photons grows with light.
+	if ratio > agreeing || ratio < 1/agreeing || upper > noise.AgreeingEqual || growth(m, p) > noise.Agreeing {
 		// The number alone, for denoisers without a map: there is at least the white part.
 		e.Sigma = max(e.Sigma, white.Sigma)
 		return false, nil
@@ -118,6 +119,40 @@ func settleWhite(e *outcome.Estimate, p, visible *imageplanes.Planes, axis float
 	}
 	e.Kind, e.Levels, e.Sigma = outcome.WhiteNoise, m, white.Sigma
 	return true, nil
+}
+
+// growth returns the ratio of the median levels of the brighter and the darker half of the squares with noise.
+func growth(m *denoise.LevelMap, p *imageplanes.Planes) float64 {
+	type square struct{ brightness, level float32 }
+	var list []square
+	for i, v := range m.Sigma {
+		if v > 0 {
+			list = append(list, square{brightnessOf(p, m, i), v})
+		}
+	}
+	slices.SortFunc(list, func(a, b square) int { return cmp.Compare(a.brightness, b.brightness) })
+	median := func(list []square) float64 {
+		slices.SortFunc(list, func(a, b square) int { return cmp.Compare(a.level, b.level) })
+		return float64(list[len(list)/2].level)
+	}
+	half := len(list) / 2
+	return median(list[half:]) / median(list[:half+1])
+}
+
+// brightnessOf returns the mean of the samples of square i.
+func brightnessOf(p *imageplanes.Planes, m *denoise.LevelMap, i int) float32 {
+	y0, x0 := i/m.Columns*m.Side, i%m.Columns*m.Side
+	sum, count := float32(0), 0
+	for c := range p.Channels {
+		plane := p.Plane(c)
+		for y := y0; y < min(y0+m.Side, p.Height); y++ {
+			for _, v := range plane[y*p.Width+x0 : y*p.Width+min(x0+m.Side, p.Width)] {
+				sum += v
+				count++
+			}
+		}
+	}
+	return sum / float32(count)
 }
 
 // hiddenSquares tells which squares of the map have invisible pixels; of an image without visible ones none has.

@@ -52,3 +52,23 @@ func TestWhiteNoiseOfTwoLevels(t *testing.T) {
 	require.EqualValues(t, float32(0.1), m.Sigma[0])
 	require.EqualValues(t, float32(0.02), m.Sigma[m.Columns-1])
 }
+
+// Noise that grows with light, as that of photons, is not measured as one number, which would be that of the dark.
+func TestNoiseThatGrowsWithLight(t *testing.T) {
+	const h, w = 128, 160
+	p, m := imageplanes.New(3, h, w), denoise.ConstantLevels(h, w, 0.03)
+	noise := synthetic.White(make([]float32, 3*h*w), 1, 5)
+	for i := range p.Pix {
+		p.Pix[i] = 0.1 + 0.03*noise[i]
+		if i%w >= w/2 {
+			p.Pix[i] = 0.5 + 0.05*noise[i]
+			m.Sigma[i/w%h/m.Side*m.Columns+i%w/m.Side] = 0.05
+		}
+	}
+	e := outcome.Estimate{ByDenoiser: [2]*denoise.LevelMap{levelsOfWhite: m}}
+	white, err := settleWhite(&e, p, p.Visible(), 1)
+	require.NoError(t, err)
+	require.False(t, white)
+	require.EqualValues(t, float32(0.03), m.Sigma[0])
+	require.EqualValues(t, float32(0.05), m.Sigma[m.Columns-1])
+}
