@@ -136,7 +136,7 @@ func growth(m *denoise.LevelMap, p *imageplanes.Planes) float64 {
 		return float64(list[len(list)/2].level)
 	}
 	half := len(list) / 2
-	return median(list[half:]) / median(list[:half+1])
+	return median(list[half:]) / median(list[:max(half, 1)])
 }
 
 // brightnessOf returns the mean of the samples of square i.
