@@ -93,8 +93,8 @@ func (j Job) greyLevel(p *imageplanes.Planes, report *outcome.Report) (level flo
 	return strength.AlongBrightness(report.Noise.Sigma, 3), true
 }
 
-// fitTo fits the network to an image and its noise, for images of so many channels. A certified network without a guide follows the detail of the
-// image.
+// fitTo fits the network to an image and its noise, for images of so many channels. A certified network without a guide follows the
+// detail of the image.
 func (j Job) fitTo(ctx context.Context, p *imageplanes.Planes, channels int, report *outcome.Report) (*networks.Fitted, error) {
 	level := math.Max(report.Noise.Sigma, strength.MinSigma)
 	sigma, err := j.Choice.AxisNoise(p.Channels, level)

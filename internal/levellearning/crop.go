@@ -399,7 +399,7 @@ func (t *Trial) Crop(ctx context.Context, kind string, noisy, clean []float32) (
 				continue
 			}
 			seen := noisy
-			if grey && denoiser == 0 { // as in internal/denoising, for white noise alone
+			if grey && denoiser == 0 { // guided gets it there, too, and camera does not: its noise has other axes
 				p := &imageplanes.Planes{Width: cropSide, Height: cropSide, Channels: 1, Pix: noisy[:cropSide*cropSide]}
 				seen = denoising.WithColourNoise(p, sigma, nil, 1).Pix
 			}
